@@ -2,7 +2,7 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -93,6 +93,16 @@ def check_period(controller: Any, dt: float) -> None:
         )
 
 
+def _reading(read: Callable[..., Any], whole: bool = False) -> Callable[..., Any]:
+    """A method of a dict that notes which input is read: the one of its argument, or the whole of them."""
+
+    def method(inputs: "NamedInputs", *arguments: Any) -> Any:
+        inputs.unread.clear() if whole else inputs.unread.pop(str(arguments[0]), None)
+        return read(inputs, *arguments)
+
+    return method
+
+
 class NamedInputs(dict[str, Any]):
     """The inputs of a controller by name: names that it misses are refused, and names that it never reads are known."""
 
@@ -103,37 +113,10 @@ class NamedInputs(dict[str, Any]):
     def __missing__(self, name: Any) -> Any:
         raise InputError(f"inputs: the controller reads {name!r}, expected it among {', '.join(map(repr, self))}")
 
-    def __getitem__(self, name: str) -> Any:
-        self.unread.pop(name, None)
-        return super().__getitem__(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The input, or the default."""
-        self.unread.pop(name, None)
-        return super().get(name, default)
-
-    def __contains__(self, name: object) -> bool:
-        self.unread.pop(str(name), None)
-        return super().__contains__(name)
-
-    def __iter__(self) -> Iterator[str]:
-        self.unread.clear()
-        return super().__iter__()
-
-    def keys(self) -> Any:
-        """All names."""
-        self.unread.clear()
-        return super().keys()
-
-    def values(self) -> Any:
-        """All inputs."""
-        self.unread.clear()
-        return super().values()
-
-    def items(self) -> Any:
-        """All names and inputs."""
-        self.unread.clear()
-        return super().items()
+    __getitem__, get, __contains__ = map(_reading, (dict.__getitem__, dict.get, dict.__contains__))
+    __iter__, keys, values, items = (
+        _reading(read, True) for read in (dict.__iter__, dict.keys, dict.values, dict.items)
+    )
 
 
 class Function:

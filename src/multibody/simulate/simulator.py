@@ -328,13 +328,12 @@ class Simulator:
         """The kernel for inputs and parameters of these shapes, compiled once."""
         if given.key not in self._scans:
 
-            def step(state: Any, *values: Any) -> Any:
-                return self._step(state, {name: x for part in values for name, x in part.items()})
+            def step(state: Any, moving: Any, still: Any) -> Any:
+                return self._step(state, moving | still)
 
             step.__name__ = f"{self.robot.name}_{self.method}"
-            moving = [{name: given.cores[name] for name in given.moving}] if given.moving else []
-            still = [{name: given.cores[name] for name in given.still}] if given.still else []
-            self._scans[given.key] = compile_scan(step, self._shapes, moving, still, dtype=self.dtype)
+            parts = ([{name: given.cores[name] for name in part}] for part in (given.moving, given.still))
+            self._scans[given.key] = compile_scan(step, self._shapes, *parts, dtype=self.dtype)
         return self._scans[given.key]
 
     def _run(
@@ -354,10 +353,9 @@ class Simulator:
         while True:
             count = min(max(every, size - size % every), steps - done)
             moving = {name: array[..., done : done + count, :] for name, array in given.moving.items()}
-            rest = [*([moving] if moving else []), *([given.still] if given.still else [])]
             begun = time.perf_counter()
             try:
-                state, record = scan(state, *rest, steps=count, every=every, threads=threads)
+                state, record = scan(state, moving, given.still, steps=count, every=every, threads=threads)
             except KeyboardInterrupt:
                 if not partial or not pieces:
                     raise
