@@ -143,7 +143,7 @@ class ContactProblem:
         return system.u + np.matmul(system.W, P)
 
     def _joint_bounds(self, free: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Any]:
-        """Of joints with bounds, their least and largest velocities, the largest dry friction, and impacts' delays."""
+        """The least and largest velocities of joints with bounds, the largest dry friction, the delays of impacts."""
         scene, dt, bounds = self.midpoint.scene, self.midpoint.dt, self.midpoint.scene.bounds
         closed = 0.0 if self.known is None else self.known.closed
         at = self.midpoint.q[list(bounds.coordinates)] if bounds.coordinates else np.zeros((0,))
