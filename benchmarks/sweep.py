@@ -21,7 +21,7 @@ import numpy as np
 
 import multibody as mb
 from multibody import simulate, sweep
-from multibody.sweep.draws import Draws
+from multibody.sweep.designs.random_streams import Draws
 
 CHUNK = 20_000
 CLUSTER = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1", "silence_logs": 50}
@@ -159,7 +159,7 @@ def model(chunks):
                 print(f"Dask, {workers} workers: {taken:.2f} ms a chunk, {own:.2f} of scheduler and client")
         before = time.perf_counter()
         with distributed.LocalCluster(**CLUSTER) as cluster, distributed.Client(cluster) as client:
-            client.submit(__import__, "multibody.sweep.dask").result()
+            client.submit(__import__, "multibody.sweep.executors.dask").result()
             print(f"a scheduler, a worker and its imports: {time.perf_counter() - before:.1f} s")
 
 

@@ -11,9 +11,6 @@ from pathlib import Path
 
 from distributed import Worker
 
-import multibody.sweep.dask_worker
-import multibody.sweep.evaluation  # noqa: F401  what workers import
-
 
 async def serve(scheduler: str, host: str, folder: Path) -> None:
     async with Worker(

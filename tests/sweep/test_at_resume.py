@@ -1,4 +1,4 @@
-"""Deaths, hangs and memory where nobody contains them: what was begun and not ended is found at resume."""
+"""Deaths, hangs and memory that nothing contains: attempts without an end are found when the study resumes."""
 
 import contextlib
 import multiprocessing
@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from multibody import sweep
-from multibody.sweep import begun
+from multibody.sweep import attempts
 
 from .cluster import Cluster
 
@@ -25,7 +25,7 @@ DEATHS = 5
 """Of a sample in a chunk of four, until it is given up: the chunk twice, the sample three times."""
 
 servers = multiprocessing.get_context("forkserver")
-servers.set_forkserver_preload(["multibody.sweep.parcel", "multibody.sweep.dask", "zarr", "cloudpickle"])
+servers.set_forkserver_preload(["multibody.sweep.shipping", "multibody.sweep.executors.dask", "zarr", "cloudpickle"])
 
 
 def study(folder: Path, deadly: float = 9, pause: float = 0.0) -> sweep.Study:
@@ -132,13 +132,13 @@ def test_on_bare_workers(tmp_path):
 def test_a_zombie_counts_as_dead():
     """A process that has exited takes signals until its parent reaps it."""
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    name = f"{begun._process(process.pid)}:0"
+    name = f"{attempts._process(process.pid)}:0"
     try:
-        assert begun._lives(name)
+        assert attempts._is_alive(name)
         process.stdin.close()
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # until it has exited; a zombie stays
         os.kill(process.pid, 0)
-        assert not begun._lives(name)
+        assert not attempts._is_alive(name)
     finally:
         process.kill()
         process.wait()

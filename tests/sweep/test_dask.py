@@ -7,11 +7,13 @@ import pytest
 
 from multibody import sweep
 from multibody.errors import InputError
+from multibody.sweep.chunks import worker_name
 
 from . import studies
 from .test_failures import SAMPLES, check
 
 distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
 
 
 @pytest.fixture(scope="module")
@@ -37,28 +39,28 @@ def test_bits_are_those_of_one_process(cluster, tmp_path):
     for study in (there, by_address):
         for name, x in here.results().items():
             assert np.asarray(study.results()[name]).tobytes() == np.asarray(x).tobytes()
-        assert {mark.worker for mark in study._record().marks()}.isdisjoint({sweep.work.worker_name()})
+        assert {commit.worker for commit in study.record.commits()}.isdisjoint({worker_name()})
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_chunk_that_is_done_costs_a_token(tmp_path):
     """Dask computes tasks of lost workers again: the mark says that there is nothing to do."""
-    from multibody.sweep.parcel import pack, unpack
-    from multibody.sweep.work import Task, Work, compute
+    from multibody.sweep.chunks import ChunkTask, Job, compute
+    from multibody.sweep.shipping import pack, unpack
 
     study = sweep.Study(studies.plain, sweep.uniform(100, x=(0, 1)), tmp_path / "a.zarr", chunk=50)
     study.run()
-    before = [mark.seconds for mark in study._record().marks()]
-    work = unpack(pack(Work(studies.nasty, study.samples, 0, True, study.path), {}, None))
-    assert compute(work, Task(1)).state == "found"
-    assert [mark.seconds for mark in study._record().marks()] == before
+    before = [commit.seconds for commit in study.record.commits()]
+    work = unpack(pack(Job(studies.nasty, study.samples, 0, True, study.path), {}, None))
+    assert compute(work, ChunkTask(1)).state == "found"
+    assert [commit.seconds for commit in study.record.commits()] == before
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_is_its_scheduler(cluster, tmp_path):
     study = sweep.Study(studies.plain, sweep.uniform(20, x=(0, 1)), tmp_path / "a.zarr", chunk=10)
     assert study.run(cluster).done == 20
-    assert not {mark.worker for mark in study._record().marks()} & {sweep.work.worker_name()}
+    assert not {commit.worker for commit in study.record.commits()} & {worker_name()}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -96,7 +98,7 @@ def test_hangs_deaths_and_memory_are_contained_under_a_nanny(tmp_path):
     check(study, {**studies.EXPECTED, 3: "died", 21: "hung", 35: memory})
 
 
-def test_a_scheduler_that_is_not_there(tmp_path, monkeypatch):
-    monkeypatch.setattr("multibody.sweep.dask.CONNECT", 0.5)
-    with pytest.raises(sweep.SweepError, match="does not answer"):
+def test_a_scheduler_that_is_not_there(tmp_path):
+    timeout = dask.config.set({"distributed.comm.timeouts.connect": "0.5s"})
+    with timeout, pytest.raises(sweep.SweepError, match="does not answer"):
         sweep.Study(studies.plain, sweep.uniform(10, x=(0, 1)), tmp_path / "a.zarr").run("tcp://127.0.0.1:9")

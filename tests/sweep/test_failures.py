@@ -74,8 +74,7 @@ def test_time_is_that_of_a_call_and_not_of_all_that_a_chunk_is_taken_apart_into(
     check(study, {59: "hung"})
 
 
-def test_an_interrupt_is_no_death(tmp_path, monkeypatch):
-    monkeypatch.setattr("multibody.sweep.processes.PATIENCE", 0.02)
+def test_an_interrupt_is_no_death(tmp_path):
     notes = tmp_path / "a.zarr" / "journal" / "begun" / "00000001"
     released = tmp_path / "released"
 
@@ -110,7 +109,7 @@ def test_functions_that_cannot_do_one_sample_alone_are_told(tmp_path):
     check(study, {})
 
 
-def test_the_probe_survives_bad_first_samples(tmp_path):
+def test_the_first_calls_survive_bad_first_samples(tmp_path):
     def late(sample):
         if (sample["x"] < 1).any():
             os._exit(1)

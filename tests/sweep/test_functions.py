@@ -9,9 +9,11 @@ import pytest
 import multibody as mb
 from multibody import simulate, sweep
 from multibody.errors import InputError
+from multibody.sweep.chunks import Job
+from multibody.sweep.cpu import cpu_class
+from multibody.sweep.designs.random_streams import Draws
 from multibody.sweep.identity import changes, digest_of, identity
-from multibody.sweep.parcel import pack, unpack
-from multibody.sweep.work import Work
+from multibody.sweep.shipping import pack, unpack
 
 
 def angle(run):
@@ -100,7 +102,7 @@ class Law:
 def test_callables_with_equality(tmp_path, executor):
     study = sweep.Study(Law(2.0), {"x": np.arange(10.0)}, tmp_path / "a.zarr", chunk=5)
     assert study.run(executor).failed == 0
-    expected = 2 * np.arange(10.0) + sweep.draws.Draws(0, np.arange(10)).uniform()
+    expected = 2 * np.arange(10.0) + Draws(0, np.arange(10)).uniform()
     assert (study.results()["y"][:] == expected).all()
     with pytest.raises(sweep.StudyChangedError, match=r"Law\.gain"):
         sweep.Study(Law(3.0), {"x": np.arange(10.0)}, tmp_path / "a.zarr").run()
@@ -124,7 +126,7 @@ def test_parcels_hold_code_and_are_rebuilt_for_other_processors(simulator, monke
     def function(sample):
         return {"y": kernel(sample["x"]), "q": simulator([0.1, 0.2], seconds=0.02).q[-1]}
 
-    parcel = pack(Work(function, None, 0, True, tmp_path), {}, None)
+    parcel = pack(Job(function, None, 0, True, tmp_path), {}, None)
     same = unpack(parcel).function
     assert same is not function
     sample = {"x": np.arange(3.0)}
@@ -143,7 +145,7 @@ def test_compiled_kernels_travel(tmp_path, monkeypatch):
     kernel = mb.compile(lambda x: 3 * x + 1.2345, ())
     kernel(np.arange(3.0))
     key = kernel._code.key
-    parcel = pack(Work(abs, None, 0, True, tmp_path), code_cache.entries(), sweep.cpu.cpu_class())
+    parcel = pack(Job(abs, None, 0, True, tmp_path), code_cache.entries(), cpu_class())
     monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path / "cache"))
     assert disk_cache.load(key) is None
     unpack(parcel)
@@ -158,9 +160,9 @@ def test_kernels_that_a_worker_has_are_left_alone(tmp_path, monkeypatch):
     kernels = [mb.compile(lambda x, k=k: k + np.sin(4.321 * x), ()) for k in range(3)]
     for kernel in kernels:
         kernel(np.arange(3.0))
-    parcel = pack(Work(abs, None, 1, True, tmp_path), code_cache.entries(), sweep.cpu.cpu_class())
+    parcel = pack(Job(abs, None, 1, True, tmp_path), code_cache.entries(), cpu_class())
     unpack(parcel)  # also where an earlier test has removed them from the disk
-    other = pack(Work(abs, None, 2, True, tmp_path), code_cache.entries(), sweep.cpu.cpu_class())
+    other = pack(Job(abs, None, 2, True, tmp_path), code_cache.entries(), cpu_class())
     checks, written, match_disk = [], [], _sources.match_disk
     monkeypatch.setattr(_sources, "match_disk", lambda: checks.append(1) or match_disk())
     monkeypatch.setattr(disk_cache, "_write", lambda name, _: written.append(name))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from multibody import sweep
+from multibody.sweep.designs.random_streams import Draws
 
 from .test_study import environment
 
@@ -51,7 +52,7 @@ def check(folder: Path, missing: tuple[int, ...] = ()) -> None:
     study = sweep.open(folder / "a.zarr")
     assert [(failure.index, failure.kind) for failure in study.failures()] == [(k, "died") for k in missing]
     x = np.arange(40.0)
-    expected = np.sin(x) + sweep.draws.Draws(0, np.arange(40)).normal()
+    expected = np.sin(x) + Draws(0, np.arange(40)).normal()
     good = ~np.isin(x, missing)
     assert np.asarray(study.results()["y"])[good].tobytes() == expected[good].tobytes()
 

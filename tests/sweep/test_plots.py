@@ -76,8 +76,8 @@ def test_bad_names_are_refused(study, make, word):
 
 
 def test_of_many_samples_evenly_spread_chunks_are_drawn(study):
-    from multibody.sweep.picked import picked
+    from multibody.sweep.selection import select
 
-    few = picked(study._record(), most=5)
+    few = select(study.record, limit=5)
     assert few.index.tolist() == [0, 1, 2, 3, 4]
     assert few.title == "a.zarr: 5 of 12 samples"

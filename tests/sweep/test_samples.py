@@ -9,8 +9,8 @@ from scipy.stats import qmc
 
 from multibody import sweep
 from multibody.errors import InputError
-from multibody.sweep.designs import described
-from multibody.sweep.permutation import permuted
+from multibody.sweep.designs import from_plain
+from multibody.sweep.designs.permutation import permute
 
 BOUNDS = {"kp": (1, 100), "q": (np.zeros(3), np.array([1.0, 2.0, 3.0]))}
 DESIGNS = {
@@ -39,7 +39,7 @@ def test_a_row_depends_on_its_index_alone(name):
 @pytest.mark.parametrize("name", [name for name in DESIGNS if name not in ("mapping", "indexed")])
 def test_plain_data_tells_a_design(name):
     samples = DESIGNS[name]
-    again = described(json.loads(json.dumps(samples.plain())))
+    again = from_plain(json.loads(json.dumps(samples.plain())))
     assert type(again) is type(samples)
     assert again.units == samples.units
     assert again.bounds == samples.bounds
@@ -87,7 +87,7 @@ def test_a_latin_hypercube_is_as_even_as_scipy_s():
 
 def test_permutations_are_no_pattern():
     n = 5000
-    first, second = (permuted(np.arange(n), n, 0, k) for k in (0, 1))
+    first, second = (permute(np.arange(n), n, 0, k) for k in (0, 1))
     assert abs(stats.spearmanr(first, np.arange(n)).statistic) < 0.06
     assert abs(stats.spearmanr(first, second).statistic) < 0.06
     assert abs(stats.spearmanr(first[:-1], first[1:]).statistic) < 0.06

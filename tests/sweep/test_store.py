@@ -14,9 +14,10 @@ import multibody as mb
 from multibody import sweep
 from multibody.compiler.codegen import target
 from multibody.errors import InputError
-from multibody.sweep import durable, marks
-from multibody.sweep import store as stores
-from multibody.sweep.lock import locked
+from multibody.sweep.designs.random_streams import Draws
+from multibody.sweep.store import atomic_files, commits
+from multibody.sweep.store import format as store_format
+from multibody.sweep.store.lock import locked
 
 from . import studies
 
@@ -67,25 +68,25 @@ def test_files_that_are_not_whole_are_damage(study, cut):
 
 
 def test_a_damaged_mark_is_found(study):
-    place = marks.place(study._record().store, 3)
+    place = commits.commit_file(study.record.store, 3)
     data = bytearray(place.read_bytes())
     data[20] ^= 1
     place.write_bytes(data)
-    with pytest.warns(sweep.SweepWarning, match="mark"):
+    with pytest.warns(sweep.SweepWarning, match="its commit is not"):
         study.run()
     assert study.status().done == 100
 
 
 def test_an_earlier_version_s_store_goes_on(tmp_path):
-    """Of format 1: two chunks of three, a sample that raised and one with NaN, and samples that are kept."""
+    """Of format 1: two chunks of three, a failure, a NaN, kept samples; on any processor."""
     shutil.unpack_archive(Path(__file__).with_name("format_1.zip"), tmp_path)
     index = np.arange(10)
-    draws = sweep.draws.Draws(5, index).uniform(0.0, 1.0, 3)
+    numbers = Draws(5, index).uniform(0.0, 1.0, 3)
     study = sweep.open(tmp_path / "format_1.zarr")
     assert study.status()[:3] == (10, 8, 2)
     assert [(failure.index, failure.kind) for failure in study.failures()] == [(3, "nan"), (7, "raised")]
     assert study.failures()[1].sample == {"x": 7.0, "k": 7}
-    assert (study.results(partial=True)["z"][:7] == draws[:7]).all()
+    assert (study.results(partial=True)["z"][:7] == numbers[:7]).all()
     assert study.results()["n"][:8].tolist() == [0, 0, 0, 0, 0, 0, 1, 0]
 
     def f(sample, rng):
@@ -96,12 +97,12 @@ def test_an_earlier_version_s_store_goes_on(tmp_path):
     with pytest.raises(sweep.StudyChangedError):
         again.run()
     with pytest.warns(sweep.SweepWarning, match="2 of 10 samples failed"):
-        sweep.Study(f, samples, study.path, seed=5, fork=True).run()
+        sweep.Study(f, samples, study.path, seed=5, fork=True).run(mixed=True)
     expected = np.where(np.isin(index, [3, 7]), np.nan, 2.0 * index)
     assert np.array_equal(again.results()["y"][:], expected, equal_nan=True)
-    sweep.Study(f, samples, study.path, seed=5, fork=True).run(only="failed")
+    sweep.Study(f, samples, study.path, seed=5, fork=True).run(only="failed", mixed=True)
     assert (again.results()["y"][:] == 2 * index).all()
-    assert (again.results()["z"][:] == draws).all()
+    assert (again.results()["z"][:] == numbers).all()
 
 
 def test_a_busy_store_is_not_changed_by_a_fork(study):
@@ -120,7 +121,7 @@ def test_files_are_on_disk_before_their_names(study, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda handle: events.append(os.fstat(handle).st_ino) or fsync(handle))
     monkeypatch.setattr(os, "replace", lambda *ends: events.append((os.stat(ends[0]).st_ino, *ends)) or replace(*ends))
     places = [tmp_path / "a", tmp_path / "b"]
-    durable.write({place: [b"one", b"two"] for place in places}, study.path / "journal" / "scratch")
+    atomic_files.write({place: [b"one", b"two"] for place in places}, study.path / "journal" / "scratch")
     monkeypatch.undo()
     assert [place.read_bytes() for place in places] == [b"onetwo"] * 2
     renames = [k for k, event in enumerate(events) if isinstance(event, tuple)]
@@ -169,7 +170,7 @@ def test_two_studies_in_one_folder_are_told(study):
 def test_a_later_version_is_refused(study):
     place = study.path / "zarr.json"
     node = json.loads(place.read_text())
-    node["attributes"]["multibody"] |= {"format": stores.FORMAT + 1, "version": "9.0"}
+    node["attributes"]["multibody"] |= {"format": store_format.FORMAT + 1, "version": "9.0"}
     place.write_text(json.dumps(node))
     with pytest.raises(sweep.StoreError, match=r"multibody 9\.0, a later version"):
         sweep.open(study.path)
@@ -207,8 +208,8 @@ def test_another_class_of_processor_is_refused_unless_allowed(tmp_path, monkeypa
         study.run("processes", workers=1)
     assert study.status().chunks_done == done
     study.run("processes", workers=1, mixed=True)
-    cpus = [mark.cpu for mark in study._record().marks()]
-    assert set(cpus[:done]) == {study._record().store.header["cpu"]}
+    cpus = [commit.cpu for commit in study.record.commits()]
+    assert set(cpus[:done]) == {study.record.store.header["cpu"]}
     assert len(set(cpus[done:])) == 1
     assert cpus[-1].startswith(level)
     x = SAMPLES[:]["x"]
@@ -217,7 +218,7 @@ def test_another_class_of_processor_is_refused_unless_allowed(tmp_path, monkeypa
 
 @pytest.mark.parametrize(("code", "word"), [(28, "disk is full"), (30, "read-only"), (13, "may not be written")])
 def test_disks_that_refuse_have_a_clear_word(study, monkeypatch, code, word):
-    marks.forget(study._record().store, 4)
+    commits.revoke(study.record.store, 4)
     real = os.open
 
     def refuse(path, flags, *rest, **options):
@@ -225,7 +226,7 @@ def test_disks_that_refuse_have_a_clear_word(study, monkeypatch, code, word):
             raise OSError(code, os.strerror(code))
         return real(path, flags, *rest, **options)
 
-    monkeypatch.setattr(durable.os, "open", refuse)
+    monkeypatch.setattr(atomic_files.os, "open", refuse)
     with pytest.raises(sweep.StoreError, match=word):
         study.run()
     monkeypatch.undo()
@@ -251,9 +252,7 @@ def test_a_full_disk_costs_what_was_under_way(tmp_path):
         assert 0 < done < 10_000
         ballast.unlink()
         study.run()
-        assert (
-            study.results()["y"][:] == studies.plain(samples[:], sweep.draws.Draws(0, np.arange(10_000)))["y"]
-        ).all()
+        assert (study.results()["y"][:] == studies.plain(samples[:], Draws(0, np.arange(10_000)))["y"]).all()
         subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
         marks_before = study.status()
         with pytest.raises(sweep.StoreError, match="read-only"):

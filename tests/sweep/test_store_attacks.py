@@ -13,7 +13,7 @@ import pytest
 
 import multibody as mb
 from multibody import sweep
-from multibody.sweep import marks
+from multibody.sweep.store import commits
 
 from . import studies
 from .test_study import environment
@@ -84,16 +84,16 @@ def test_no_file_that_is_cut_or_missing_is_a_wrong_number(original, copied, name
 
 
 def test_a_mark_of_another_chunk_is_none(copied, original):
-    store = sweep.open(copied)._record().store
-    shutil.copy(marks.place(store, 0), marks.place(store, 1))
-    with pytest.warns(sweep.SweepWarning, match="mark"):
+    store = sweep.open(copied).record.store
+    shutil.copy(commits.commit_file(store, 0), commits.commit_file(store, 1))
+    with pytest.warns(sweep.SweepWarning, match="its commit is not"):
         sweep.Study(studies.plain, SAMPLES, copied).run()
     assert numbers(copied) == numbers(original)
 
 
 def test_power_that_went_before_the_mark_or_before_the_chunk(copied, original):
-    store = sweep.open(copied)._record().store
-    marks.forget(store, 0)  # a chunk without its mark is computed again, in silence
+    store = sweep.open(copied).record.store
+    commits.revoke(store, 0)  # a chunk without its mark is computed again, in silence
     (copied / "results" / "z" / "c.1.0").write_bytes(b"")  # a mark whose chunk never came to the disk
     (copied / "journal" / "scratch" / "half").write_bytes(b"half")
     (copied / "journal" / "marks" / ".nfs0001").write_bytes(b"left by a network disk")
@@ -131,11 +131,11 @@ def test_nothing_is_unpickled_from_a_store(copied, tmp_path):
 
 
 def test_names_from_elsewhere_do_not_lead_out_of_the_store(copied):
-    from multibody.sweep import store as stores
+    from multibody.sweep.store import format as store_format
 
-    store = stores.read(copied)
+    store = store_format.read(copied)
     kept = {"../../escaped": {"shape": [], "dtype": "<f8"}}
-    stores.rewrite(store, {**store.header, "results_kept": kept})
+    store_format.rewrite(store, {**store.header, "results_kept": kept})
     with pytest.raises(sweep.StoreError, match="expected numbers under a name"):
         sweep.open(copied)
 

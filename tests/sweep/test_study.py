@@ -7,7 +7,6 @@ import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +14,9 @@ import pytest
 import multibody as mb
 from multibody import sweep
 from multibody.errors import InputError
+from multibody.sweep.calibration import MAX_CHUNKS, calibrate, peak_memory, places
+from multibody.sweep.chunks import Job, unwatched
+from multibody.sweep.designs.random_streams import Draws
 
 from . import studies
 
@@ -37,7 +39,7 @@ def same(study, reference):
 
 def test_results_are_those_of_the_function(reference):
     results = reference.results()
-    whole = studies.plain(SAMPLES[:], sweep.draws.Draws(0, np.arange(1000)))
+    whole = studies.plain(SAMPLES[:], Draws(0, np.arange(1000)))
     for name, x in whole.items():
         assert (np.asarray(results[name]) == x).all()
     assert results["n"].dtype == bool
@@ -218,7 +220,7 @@ def test_a_fork_goes_on(tmp_path):
     x, y = SAMPLES[:]["x"].reshape(10, 100), np.asarray(other.results()["y"]).reshape(10, 100)
     assert (y[:done] == 2 * x[:done]).all()
     assert (y[done:] == -x[done:]).all()
-    assert [mark.generation for mark in other._record().marks()] == [0] * done + [1] * (10 - done)
+    assert [commit.generation for commit in other.record.commits()] == [0] * done + [1] * (10 - done)
 
 
 def test_rows_that_depend_on_their_neighbours_are_told(tmp_path):
@@ -232,7 +234,7 @@ def test_samples_of_the_user_are_kept(tmp_path):
     kept = sweep.open(tmp_path / "b.zarr")
     assert (kept.parameters()["k"] == np.arange(300)).all()
     assert kept.sample(9) == {"x": 3.0, "k": 9}
-    with pytest.raises(InputError, match="give them again"):
+    with pytest.raises(InputError, match="pass them again"):
         sweep.open(tmp_path / "b.zarr", lambda sample: {"y": sample["x"] ** 2}).run()
 
 
@@ -243,30 +245,21 @@ def test_a_chunk_is_no_longer_than_the_study(tmp_path):
     np.testing.assert_array_equal(study.results()["y"][:], [0.0, 2.0, 4.0])
 
 
-def test_a_million_chunks_are_made_longer(tmp_path, monkeypatch):
+def test_a_million_chunks_are_made_longer(tmp_path):
     """A call takes 0.2 s by a clock that no other process delays."""
-    from multibody.sweep import probe as module
-    from multibody.sweep.probe import MOST, places, probe
-    from multibody.sweep.work import Work, unwatched
-
     times = itertools.count(0.0, 0.2)
-    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: next(times)))
     for n in (1000, 10**12):
-        work = Work(lambda sample: {"y": sample["x"]}, sweep.uniform(n, x=(0, 1)), 0, True, tmp_path / "a.zarr")
-        chunk = probe(work, unwatched, places(n)[0], n, None, None, False).chunk
-        assert chunk == 10**12 // MOST if n == 10**12 else 20 <= chunk <= 40
+        job = Job(lambda sample: {"y": sample["x"]}, sweep.uniform(n, x=(0, 1)), 0, True, tmp_path / "a.zarr")
+        chunk = calibrate(job, unwatched, places(n)[0], n, None, None, False, lambda: next(times)).chunk
+        assert chunk == 10**12 // MAX_CHUNKS if n == 10**12 else 20 <= chunk <= 40
 
 
 @pytest.mark.parametrize(("platform", "unit"), [("linux", 1024), ("darwin", 1)])
-def test_the_peak_of_memory_is_in_bytes(monkeypatch, platform, unit):
+def test_the_peak_of_memory_is_in_bytes(platform, unit):
     """Linux counts KiB, macOS bytes."""
-    import resource
-
-    from multibody.sweep import probe
-
-    monkeypatch.setattr(sys, "platform", platform)
-    monkeypatch.setattr(resource, "getrusage", lambda _: SimpleNamespace(ru_maxrss=5))
-    assert probe._peak() == 5 * unit
+    resource = pytest.importorskip("resource")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert before * unit <= peak_memory(platform) <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def test_a_limit_of_memory_needs_linux(monkeypatch, tmp_path):

@@ -1,13 +1,13 @@
-"""Studies of many samples, on one core or many machines, that nothing can make lose their work.
+"""Studies of many samples, on one core or many machines, that survive crashes of workers, scheduler and client.
 
 study = mb.sweep.Study(function, mb.sweep.uniform(10**6, kp=(1, 100), kd=(0, 10)), store="gains.zarr")
 study.run()
 """
 
-from multibody.sweep.designs import grid, latin_hypercube, normal, sobol, uniform
+from multibody.sweep.designs import grid, indexed, latin_hypercube, mapping, normal, sobol, uniform
+from multibody.sweep.designs.samples import Samples
 from multibody.sweep.errors import StoreError, StudyBusyError, StudyChangedError, SweepError, SweepWarning
 from multibody.sweep.functions import Simulation
-from multibody.sweep.samples import Samples, indexed, mapping
 from multibody.sweep.study import Study, open  # noqa: A004
 
 __all__ = [

@@ -1,10 +1,10 @@
-"""What can go wrong with a study, apart from its samples."""
+"""Errors and warnings of a study as a whole; those of its samples are `FailedSample`."""
 
 from multibody.errors import MultibodyError
 
 
 class SweepError(MultibodyError):
-    """The root of what goes wrong in a study."""
+    """The root of the errors of studies."""
 
 
 class StoreError(SweepError):
@@ -19,7 +19,7 @@ class StoreError(SweepError):
 
 
 class StudyChangedError(SweepError):
-    """A study that is not the one of its store, with what changed."""
+    """A study that is not the one of its store; the message says what has changed."""
 
 
 class StudyBusyError(SweepError):
@@ -27,4 +27,4 @@ class StudyBusyError(SweepError):
 
 
 class SweepWarning(UserWarning):
-    """What a run noticed: samples that failed, rows that depend on their neighbours."""
+    """Warnings of a run: samples that failed, rows that depend on their neighbours."""

@@ -1,4 +1,4 @@
-"""The results of a range of samples: checked, and taken apart where the range fails as a whole."""
+"""The results of a range of samples: checked, and split if the range fails as a whole."""
 
 import inspect
 import traceback
@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.sweep.begun import WORDS, Begun
-from multibody.sweep.draws import Draws
-from multibody.sweep.marks import Failure
-from multibody.sweep.samples import Sample, is_kept
-from multibody.sweep.store import Column
+from multibody.sweep.attempts import REASONS, AttemptLog
+from multibody.sweep.designs.random_streams import Draws
+from multibody.sweep.designs.samples import Sample, is_kept
+from multibody.sweep.store.commits import ChunkCommit, Failure
+from multibody.sweep.store.format import Column, Store
 
-PIECES = 16
-"""Into which a range is taken apart that fails as a whole."""
-LONGEST = 500
-"""Letters of an error that are kept."""
+MAX_PARTS = 16
+"""Parts into which a range that fails as a whole is split."""
+MAX_MESSAGE = 500
+"""Letters of an error message that are kept."""
 
 Function = Callable[..., Mapping[str, Any]]
 Rows = dict[Column, NDArray[Any]]
 
 
-class Rejected(Exception):  # noqa: N818  it is no error until it is that of one sample
+class Rejected(Exception):  # noqa: N818  an error only if it is that of a single sample
     """Results that cannot be kept."""
 
     def __init__(self, kind: str, message: str) -> None:
@@ -31,22 +31,22 @@ class Rejected(Exception):  # noqa: N818  it is no error until it is that of one
         self.kind = kind
 
 
-def called(function: Function, sample: Sample, seed: int, index: NDArray[np.int64]) -> Any:
-    """The function of these samples, which it may change as it likes, with the random numbers of each."""
+def call_function(function: Function, sample: Sample, seed: int, index: NDArray[np.int64]) -> Any:
+    """Call a function with copies of these samples, and with the random numbers of each."""
     sample = {name: np.array(x) for name, x in sample.items()}
-    return function(sample, rng=Draws(seed, index)) if takes_draws(function) else function(sample)
+    return function(sample, rng=Draws(seed, index)) if takes_random_numbers(function) else function(sample)
 
 
-def takes_draws(function: Function) -> bool:
+def takes_random_numbers(function: Function) -> bool:
     """Whether a function has a parameter `rng`."""
     try:
         return "rng" in inspect.signature(function).parameters
-    except (TypeError, ValueError):  # of what Python cannot tell the parameters
+    except (TypeError, ValueError):  # Python does not know the parameters
         return False
 
 
 def columns_of(results: Any, count: int) -> tuple[Column, ...]:
-    """What results are, by name, shape of one sample and type."""
+    """The names of results, with the shape of one sample and the type."""
     if not isinstance(results, Mapping) or not results:
         raise Rejected("shape", f"expected a dict {{name: array}} of results, got {type(results).__name__}")
     columns = []
@@ -65,67 +65,78 @@ def columns_of(results: Any, count: int) -> tuple[Column, ...]:
 
 
 class Evaluation:
-    """The samples of one chunk, on their way to results and failures."""
+    """The computation of one chunk: its samples, results and failures, which are not yet written."""
+
+    commit: ChunkCommit
+    """Set at the end."""
 
     def __init__(
-        self, function: Function, seed: int, index: NDArray[np.int64], sample: Sample, rows: Rows, begun: Begun
+        self,
+        function: Function,
+        seed: int,
+        index: NDArray[np.int64],
+        sample: Sample,
+        rows: Rows,
+        log: AttemptLog,
+        store: Store,
     ) -> None:
         self.function, self.seed, self.index, self.sample = function, seed, index, sample
-        self.rows, self.begun = rows, begun
+        self.rows, self.log, self.store = rows, log, store
         self.failures: list[Failure] = []
+        self.dependent: tuple[int, ...] = ()
         self.columns = {column.name: column for column in rows if column.group == "results"}
 
     def solve(self, start: int, stop: int) -> None:
-        """Compute the rows from start to stop: as a whole, or in pieces where that fails."""
+        """Compute the rows from start to stop: as a whole, or in parts if that fails."""
         first = int(self.index[0])
         span = first + start, first + stop
-        if self.begun.is_deadly(*span):
-            reason = self.begun.reasons.get(span, "died")
-            self._take_apart(start, stop, reason, WORDS[reason])
+        if self.log.must_split(*span):
+            reason = self.log.reasons.get(span, "died")
+            self._split(start, stop, reason, REASONS[reason])
             return
-        self.begun.begin(*span)
+        self.log.begin(*span)
         try:
             results = self.alone(start, stop)
         except (Exception, SystemExit) as error:
-            self.begun.end(*span)
-            self._take_apart(start, stop, _kind(error), said(error))
+            self.log.end(*span)
+            self._split(start, stop, _kind(error), one_line(error))
             return
-        self.begun.end(*span)
+        self.log.end(*span)
         for column, x in results.items():
             self.rows[column][start:stop] = x
 
     def alone(self, start: int, stop: int) -> Rows:
-        """The results of these rows, computed apart from all others, if they are what is expected."""
+        """The results of these rows, computed without all others, with the expected names, shapes and types."""
         sample = {name: x[start:stop] for name, x in self.sample.items()}
-        results = called(self.function, sample, self.seed, self.index[start:stop])
-        given = {column.name: column for column in columns_of(results, stop - start)}
-        if given.keys() != self.columns.keys():
-            raise Rejected("shape", f"expected results {', '.join(self.columns)}, got {', '.join(given)}")
+        results = call_function(self.function, sample, self.seed, self.index[start:stop])
+        got = {column.name: column for column in columns_of(results, stop - start)}
+        if got.keys() != self.columns.keys():
+            raise Rejected("shape", f"expected results {', '.join(self.columns)}, got {', '.join(got)}")
         for name, column in self.columns.items():
-            if given[name].shape != column.shape:
-                raise Rejected("shape", f"{name}: expected shape {column.shape}, got {given[name].shape}")
-            if given[name].dtype != column.dtype:
-                raise Rejected("dtype", f"{name}: expected {column.dtype}, got {given[name].dtype}")
+            if got[name].shape != column.shape:
+                raise Rejected("shape", f"{name}: expected shape {column.shape}, got {got[name].shape}")
+            if got[name].dtype != column.dtype:
+                raise Rejected("dtype", f"{name}: expected {column.dtype}, got {got[name].dtype}")
         return {column: np.asarray(results[name]) for name, column in self.columns.items()}
 
-    def dependent(self, count: int = 3) -> tuple[int, ...]:
-        """Of a few samples, those whose results are others when they are computed alone."""
+    def check_alone(self) -> None:
+        """Note which of a few samples have other results if they are computed alone."""
         failed = {failure.index for failure in self.failures}
-        places = sorted({0, len(self.index) // 2, len(self.index) - 1})[:count] if len(self.index) > 1 else []
-        indices = {k: int(self.index[k]) for k in places}
-        return tuple(index for k, index in indices.items() if index not in failed and self._differs(k, index))
+        ends = sorted({0, len(self.index) // 2, len(self.index) - 1}) if len(self.index) > 1 else []
+        indices = {k: int(self.index[k]) for k in ends}
+        self.dependent = tuple(i for k, i in indices.items() if i not in failed and self._differs(k, i))
 
     def _differs(self, k: int, index: int) -> bool:
-        """Whether a sample alone has other results, or none."""
-        if self.begun.deaths[index, index + 1]:
+        """Whether a sample has other results alone, or none."""
+        if self.log.deaths[index, index + 1]:
             return True
-        self.begun.begin(index, index + 1)
+        self.log.begin(index, index + 1)
         try:
             alone = self.alone(k, k + 1)
         except (Exception, SystemExit):
             return True
         finally:
-            self.begun.end(index, index + 1)
+            self.log.end(index, index + 1)
         return any(x.tobytes() != self.rows[column][k : k + 1].tobytes() for column, x in alone.items())
 
     def find_nan(self) -> None:
@@ -139,32 +150,32 @@ class Evaluation:
                         known.add(int(self.index[k]))
                         self.failures.append(Failure(int(self.index[k]), "nan", f"{column.name} is not a number"))
 
-    def _take_apart(self, start: int, stop: int, kind: str, error: str) -> None:
+    def _split(self, start: int, stop: int, kind: str, error: str) -> None:
         if stop - start == 1:
             self.failures.append(Failure(int(self.index[start]), kind, error))
             return
-        for piece in pieces(start, stop):
-            self.solve(*piece)
+        for part in parts(start, stop):
+            self.solve(*part)
 
 
-def pieces(start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """A range in at most `PIECES` of nearly the same length.
+def parts(start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Split a range into at most `MAX_PARTS` of nearly the same length.
 
-    >>> list(pieces(0, 3))
+    >>> list(parts(0, 3))
     [(0, 1), (1, 2), (2, 3)]
     """
-    width = -(-(stop - start) // PIECES)
+    width = -(-(stop - start) // MAX_PARTS)
     for low in range(start, stop, width):
         yield low, min(stop, low + width)
 
 
-def said(error: BaseException) -> str:
-    """An exception in one line, with where it was raised."""
+def one_line(error: BaseException) -> str:
+    """An exception in one line, with the place that raised it."""
     if isinstance(error, Rejected):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}"[:LONGEST] + place
+    return f"{type(error).__name__}: {error}"[:MAX_MESSAGE] + place
 
 
 def _kind(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""What can be studied: functions of batches, kernels, and simulators with metrics."""
+"""The functions that studies take: functions of batches, kernels, and simulators with metrics."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError
 from multibody.simulate import Run, Simulator
-from multibody.sweep.samples import Sample
+from multibody.sweep.designs.samples import Sample
 
 STATE = ("q", "v", "inputs")
 """Names of samples that are arguments of a simulator; all others are its parameters."""
@@ -32,9 +32,9 @@ class Simulation:
     metrics: Mapping[str, Callable[[Run], Any]]
     """By name, functions(run) -> (samples, ...)."""
     every: int = 1
-    """Every so many steps a row is kept for the metrics."""
+    """The steps from one row that is kept for the metrics to the next."""
     q: Any = None
-    """(nq,), where the robot starts unless samples say; by default its home."""
+    """(nq,), the initial configuration, unless samples have one; by default the home of the robot."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.metrics, Mapping) or not self.metrics or not all(map(callable, self.metrics.values())):
@@ -88,7 +88,7 @@ class KernelFunction:
 
 
 def function_of(function: Any, options: Mapping[str, Any]) -> Callable[..., Any]:
-    """What a study computes, out of what a user gave."""
+    """The function of a study, from the user's argument."""
     if isinstance(function, Simulator):
         if options.get("seconds") is None or options.get("metrics") is None:
             raise InputError(
@@ -115,7 +115,7 @@ def _surplus(function: Callable[..., Any]) -> list[str]:
     """The names of parameters beyond the first that need a value, but for `rng`."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # of what Python cannot tell the parameters
+    except (TypeError, ValueError):  # Python does not know the parameters
         return []
     varied = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [part.name for part in parameters if part.default is part.empty and part.kind not in varied]

@@ -1,8 +1,8 @@
-"""What a function is: a digest for each part that its results depend on, under the name by which its code has it.
+"""The identity of a study: a digest for each part on which the results of its function depend, by name.
 
-The function by its code, without comments, line numbers and its docstring; defaults, the variables of enclosing
-functions, and what it names in modules that are not installed packages, functions and classes among them in turn.
-Robots by the digest of their model, kernels by that of their graph.
+Parts are the function's code, without comments, line numbers and its docstring; its defaults; the variables of
+enclosing functions; and all that it names in modules that are not installed packages, functions and classes in turn.
+A robot counts by the digest of its model, a kernel by that of its graph.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from multibody.tracing.record.purity import PLAIN, is_users, parts_of
 Path = tuple[str, Any]
 _MARKER = "docstring"
 SCRIPT_PREFIX = "_multibody_script_"
-"""What the command line puts before the names of scripts, so that none replaces a module of Python."""
+"""The prefix of scripts that the command line imports, so that none replaces a module of Python."""
 
 
 def identity(function: Any) -> dict[str, str]:
@@ -51,12 +51,12 @@ def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def digest_of(x: Any) -> str:
-    """A digest of anything whose parts can be told."""
+    """The digest of any object with all its parts."""
     return _joined([hashlib.sha256(content).hexdigest() for _, content in _walk(x)])
 
 
 def user_modules(function: Any) -> set[str]:
-    """The modules that define functions and classes which a function uses, and that are not installed."""
+    """The modules of the functions and classes that a function uses, without installed ones."""
     seen: set[str] = set()
     for x in _things(function):
         if isinstance(x, FunctionType | type) and is_users(x):
@@ -81,7 +81,7 @@ def _things(root: Any) -> Iterator[Any]:
 
 
 def _walk(root: Any) -> Iterator[tuple[str, bytes]]:
-    """Each part with its name, and what it is by itself."""
+    """The name and the bytes of each part."""
     seen: dict[int, Any] = {}  # the values, too: an id is taken again when what had it is gone
     waiting: list[Path] = [(getattr(root, "__name__", type(root).__name__), root)]
     while waiting:
@@ -98,7 +98,7 @@ def _walk(root: Any) -> Iterator[tuple[str, bytes]]:
 
 
 def _name(outer: str, part: str, bare: bool) -> str:
-    """How a part is written: what a function names by itself, all else behind what it is a part of."""
+    """The full name of a part: bare for names in a function, after the outer name otherwise."""
     return (part or f"{outer} defaults") if bare and not part.startswith(".") else outer + part
 
 
@@ -121,7 +121,7 @@ def _parts(x: Any) -> list[Path]:
 
 
 def _content(x: Any, name: str) -> bytes:
-    """What something is, apart from its parts; it is the part `name` of a function."""
+    """The bytes of the part `name` of a function, without its own parts."""
     kind = _qualified(type(x))
     if isinstance(x, FunctionType):
         return repr(_of_code(x.__code__, x.__doc__)).encode()
@@ -159,12 +159,12 @@ def _is_plain_class(x: Any) -> bool:
 
 
 def _pickled(x: Any, name: str) -> bytes:
-    """Objects of other libraries without parts that can be seen, by what stands for them in another process."""
+    """The pickle of an object of another library, whose parts are hidden."""
     import cloudpickle
 
     try:
         return cloudpickle.dumps(x)
-    except Exception as error:  # theirs, of any kind
+    except Exception as error:  # of any kind
         warnings.warn(
             f"{name}: a {_qualified(type(x))} cannot be pickled ({error}): a study cannot tell whether it changes "
             "between runs; let the function make it, or keep it in a module that is installed",
@@ -175,7 +175,7 @@ def _pickled(x: Any, name: str) -> bytes:
 
 
 def _of_code(code: CodeType, docstring: str | None) -> tuple[Any, ...]:
-    """What the code does, without where it stands and how it is described."""
+    """The code, without line numbers and docstrings."""
     constants = [
         _of_code(x, _docstring(x)) if isinstance(x, CodeType) else (type(x).__name__, _ordered(x))
         for x in code.co_consts
@@ -188,7 +188,7 @@ def _of_code(code: CodeType, docstring: str | None) -> tuple[Any, ...]:
 
 
 def _docstring(code: CodeType) -> str | None:
-    """What may be the docstring of a function within another: its first constant, where that is a text."""
+    """The docstring of a function within another: its first constant, if that is a text."""
     first = code.co_consts[0] if code.co_consts else None
     return first if isinstance(first, str) and code.co_flags & 2 else None  # 2: it is the code of a function
 

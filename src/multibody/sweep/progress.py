@@ -1,23 +1,53 @@
-"""A bar on the terminal: done, rate, time left, failures, workers."""
+"""The progress of a run, and its bar on the terminal: done, rate, time left, failures, workers."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bar
 
 from multibody.compiler.runtime.progress import hidden
 from multibody.errors import InputError
-from multibody.sweep.running import Tally
+
+
+@dataclass
+class Progress:
+    """The state of a run, which `run(progress=function)` passes on."""
+
+    samples: int
+    done: int = 0
+    failed: int = 0
+    workers: int = 1
+    fresh: int = 0
+    """Samples that this run has computed."""
+    since: float = field(default_factory=time.monotonic)
+    dependent: tuple[int, ...] = ()
+    """Samples that have other results if they are computed alone."""
+
+    @property
+    def rate(self) -> float:
+        """Samples a second, in this run."""
+        return self.fresh / max(1e-9, time.monotonic() - self.since)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds to the end at this rate."""
+        return (self.samples - self.done) / self.rate if self.fresh else None
+
+
+Watcher = Callable[[Progress], Any]
 
 
 @contextmanager
-def watcher(progress: bool | Callable[[Tally], None] | None) -> Iterator[Callable[[Tally], Any]]:
-    """Whoever watches a run.
+def progress_watcher(progress: bool | Callable[[Progress], None] | None) -> Iterator[Watcher]:
+    """The function that is called with the progress of a run.
 
     Args:
-        progress: whether there is a bar, by default where stderr is a terminal; or a function that is told.
+        progress: whether to show a bar, by default if stderr is a terminal; or the user's own function.
     """
     if progress is not None and not isinstance(progress, bool):
         if not callable(progress):
@@ -29,23 +59,23 @@ def watcher(progress: bool | Callable[[Tally], None] | None) -> Iterator[Callabl
         yield lambda _: None
         return
     columns = TextColumn("{task.percentage:3.0f} %"), BarColumn(), TextColumn("{task.description}")
-    with hidden(), Progress(*columns, console=console) as bar:
+    with hidden(), Bar(*columns, console=console) as bar:
         task = bar.add_task("starting")
-        yield lambda tally: bar.update(task, total=tally.samples, completed=tally.done, description=words(tally))
+        yield lambda now: bar.update(task, total=now.samples, completed=now.done, description=words(now))
 
 
-def words(tally: Tally) -> str:
-    """How far a run is.
+def words(progress: Progress) -> str:
+    """The progress of a run in one line.
 
-    >>> words(Tally(1000, done=10, workers=2))
+    >>> words(Progress(1000, done=10, workers=2))
     '10 of 1000 samples, 2 workers'
     """
-    parts = [f"{tally.done} of {tally.samples} samples"]
-    if tally.left is not None:
-        parts += [f"{tally.rate:.3g} a second", f"{duration(tally.left)} left"]
-    if tally.failed:
-        parts.append(f"{tally.failed} failed")
-    return ", ".join([*parts, f"{tally.workers} worker{'s' * (tally.workers != 1)}"])
+    parts = [f"{progress.done} of {progress.samples} samples"]
+    if progress.left is not None:
+        parts += [f"{progress.rate:.3g} a second", f"{duration(progress.left)} left"]
+    if progress.failed:
+        parts.append(f"{progress.failed} failed")
+    return ", ".join([*parts, f"{progress.workers} worker{'s' * (progress.workers != 1)}"])
 
 
 def duration(seconds: float) -> str:

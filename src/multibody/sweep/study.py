@@ -12,23 +12,22 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice, truth
 from multibody.simulate import Run
-from multibody.sweep import plots, preparation, running
-from multibody.sweep import store as stores
-from multibody.sweep.crews import crew_of
-from multibody.sweep.draws import check_seed
+from multibody.sweep import plots, preparation, scheduler
+from multibody.sweep.chunks import Job
+from multibody.sweep.designs.random_streams import check_seed
+from multibody.sweep.designs.samples import Sample, Samples, samples_of
 from multibody.sweep.errors import StoreError
-from multibody.sweep.evaluation import called
+from multibody.sweep.evaluation import call_function
+from multibody.sweep.executors import executor_for
 from multibody.sweep.functions import Simulation, function_of
 from multibody.sweep.identity import identity
-from multibody.sweep.lock import locked
-from multibody.sweep.picked import picked, scalars
 from multibody.sweep.preparation import Plan
-from multibody.sweep.progress import watcher
-from multibody.sweep.record import FailedSample, Record, Status
-from multibody.sweep.results import StoredArray
-from multibody.sweep.running import Tally
-from multibody.sweep.samples import Sample, Samples, samples_of
-from multibody.sweep.work import Work
+from multibody.sweep.progress import Progress, progress_watcher
+from multibody.sweep.selection import scalars, select
+from multibody.sweep.store import format as store_format
+from multibody.sweep.store.lock import locked
+from multibody.sweep.store.record import FailedSample, Record, Status
+from multibody.sweep.store.stored_array import StoredArray
 
 
 @final
@@ -83,7 +82,7 @@ class Study:
         options = {"seconds": seconds, "metrics": metrics, "every": every, "q": q}
         self.function = None if function is None else function_of(function, options)
         self.samples = None if samples is None else samples_of(samples)
-        self.path: Path = stores.check_path(store)
+        self.path: Path = store_format.check_path(store)
         if chunk is not None and (isinstance(chunk, bool) or not isinstance(chunk, int | np.integer) or chunk < 1):
             raise InputError(f"chunk: expected a positive number of samples, got {chunk!r}")
         self.chunk = None if chunk is None else int(chunk)
@@ -97,7 +96,7 @@ class Study:
         self,
         executor: str | Executor | Any | None = None,
         resume: bool = True,
-        progress: bool | Callable[[Tally], None] | None = None,
+        progress: bool | Callable[[Progress], None] | None = None,
         limit: float | None = None,
         *,
         only: str | None = None,
@@ -112,7 +111,8 @@ class Study:
                 samples that hang, die or eat memory; an executor of `concurrent.futures`; a Dask client, or the address
                 of a scheduler.
             resume: whether to go on with a study of which a part is done; False refuses that.
-            progress: whether there is a bar, by default where stderr is a terminal; or a function that is told.
+            progress: whether to show a bar, by default if stderr is a terminal; or a function of the progress: samples,
+                done, failed, workers, rate, left.
             limit: in s, for a call of the function, with "processes" and on Dask workers under a nanny.
             only: "failed" to try those again that failed.
             memory: in bytes, with "processes", for each of them.
@@ -122,14 +122,14 @@ class Study:
         if only is not None:
             choice(only, "only", ("failed",))
         plan = self._plan()
-        store = stores.read(self.path)
+        store = store_format.read(self.path)
         chunks = -(-plan.samples.n // (plan.chunk or 1)) if store is None else store.chunks
-        crew = crew_of(executor, self.path, limit, memory, workers, chunks)
+        chosen = executor_for(executor, self.path, limit, memory, workers, chunks)
         try:
-            entries: dict[str, Any] = {}
+            kernels: dict[str, Any] = {}
             if store is None:
-                store, entries = preparation.begin(plan, self.path, crew)
-            with locked(store.journal / "lock", self.path), watcher(progress) as tell:
+                store, kernels = preparation.create_store(plan, self.path, chosen)
+            with locked(store.journal / "lock", self.path), progress_watcher(progress) as watcher:
                 store = preparation.check_unchanged(plan, self.path)
                 if not resume and Record(store).status().done:
                     raise InputError(
@@ -137,33 +137,32 @@ class Study:
                     )
                 store.tidy()
                 self._known = record = Record(store)
-                cpu = store.header["cpu"]
-                preparation.equip(crew, preparation.settled(plan.work, store, mixed), entries, cpu)
-                tally = running.run(crew, record, plan.samples, tell, only == "failed")
+                chosen.equip(preparation.job_for(store, plan.job, mixed), kernels, store.header["cpu"])
+                ended = scheduler.run(chosen, record, plan.samples, watcher, only == "failed")
         finally:
-            crew.close()
-        running.warned(tally, record)
+            chosen.close()
+        scheduler.warn(ended, record)
         return record.status()
 
     def _plan(self) -> Plan:
         if self.function is None:
-            raise InputError(f"{self.path}: mb.sweep.open(store, function) is given the function again to run it")
-        samples = self.samples or self._record().samples()
+            raise InputError(f"{self.path}: opened without a function; pass it: mb.sweep.open(store, function)")
+        samples = self.samples or self.record.samples()
         if samples is None:
             raise InputError(
-                f"{self.path}: the samples are the user's own: give them again, Study(function, samples, ...)"
+                f"{self.path}: the samples are the user's own: pass them again, Study(function, samples, ...)"
             )
-        work = Work(self.function, samples, self.seed, self.nan_fails, self.path)
+        job = Job(self.function, samples, self.seed, self.nan_fails, self.path)
         chunk = None if self.chunk is None else min(self.chunk, samples.n)  # a store has room for whole chunks
-        return Plan(work, samples, identity(self.function), chunk, self.fork)
+        return Plan(job, samples, identity(self.function), chunk, self.fork)
 
     # ---- reading -----------------------------------------------------------------------------------------------------
 
     def status(self) -> Status:
-        """How far the study is, whoever runs it."""
-        if self._known is None and stores.read(self.path) is None and self.samples is not None:
+        """Return the progress of the study, in whatever process it runs."""
+        if self._known is None and store_format.read(self.path) is None and self.samples is not None:
             return Status(self.samples.n, 0, 0, 0.0, 0, 0, False)
-        return self._record().status()
+        return self.record.status()
 
     def results(self, partial: bool = False) -> dict[str, StoredArray]:
         """The results by name, as arrays (n, ...) that are read, and checked, when they are indexed.
@@ -171,34 +170,34 @@ class Study:
         Args:
             partial: whether rows that are not computed yet are NaN, or zero where there is none; else they raise.
         """
-        return self._record().results(truth(partial, "partial"))
+        return self.record.results(truth(partial, "partial"))
 
     def failures(self) -> list[FailedSample]:
         """The samples that failed: index, kind, error and the sample itself."""
-        return self._record().failures()
+        return self.record.failures()
 
     @property
     def failed(self) -> NDArray[np.bool_]:
         """(n,): which samples failed."""
-        return self._record().failed()
+        return self.record.failed()
 
     def sample(self, index: int) -> Sample:
         """One sample, by name."""
-        return self._record().sample(index) if self.samples is None else self.samples[index]
+        return self.record.sample(index) if self.samples is None else self.samples[index]
 
     def parameters(self) -> dict[str, NDArray[Any]]:
         """The samples of all indices, by name."""
-        return self._record().parameters() if self.samples is None else self.samples[:]
+        return self.record.parameters() if self.samples is None else self.samples[:]
 
     def table(self) -> NDArray[Any]:
         """(n,): index, parameters, results and failed, as a structured array: "error", "q[0]", "q[1]", "R[0][1]"."""
-        return self._record().table()
+        return self.record.table()
 
     def dataset(self) -> Any:
         """The results as an xarray Dataset, which reads lazily."""
-        from multibody.sweep.dataset import dataset
+        from multibody.sweep.store.dataset import dataset
 
-        return dataset(self._record())
+        return dataset(self.record)
 
     # ---- looking -----------------------------------------------------------------------------------------------------
 
@@ -208,28 +207,28 @@ class Study:
         Names are those of parameters and results; "q[2]" is an entry of what has several. Of more than two million
         samples, evenly spread chunks are drawn, here and in the other pictures.
         """
-        return plots.points(picked(self._record()), x, y, color, path)
+        return plots.points(select(self.record), x, y, color, path)
 
     def map(self, x: str, y: str, value: str, path: str | PathLike[str] | None = None) -> Any:
         """A figure of the mean of a value over two parameters."""
-        return plots.field(picked(self._record()), x, y, value, path)
+        return plots.field(select(self.record), x, y, value, path)
 
     def histogram(self, *names: str, path: str | PathLike[str] | None = None) -> Any:
         """A figure of how often values occur; by default of every result of one number a sample."""
-        record = self._record()
-        return plots.histograms(picked(record), names or tuple(scalars(record)), path)
+        record = self.record
+        return plots.histograms(select(record), names or tuple(scalars(record)), path)
 
     def parallel(self, *names: str, color: str | None = None, path: str | PathLike[str] | None = None) -> Any:
         """A figure of parallel coordinates: a line a sample over the axes of these names."""
-        return plots.parallel(picked(self._record()), names, color, path)
+        return plots.parallel(select(self.record), names, color, path)
 
     def bands(self, name: str, path: str | PathLike[str] | None = None) -> Any:
         """A figure of the quantiles, over the samples, of a result (times,): 5, 25, 50, 75 and 95 %."""
-        return plots.bands(picked(self._record()), name, path)
+        return plots.bands(select(self.record), name, path)
 
     def worst(self, name: str, largest: bool = True) -> int:
         """The index of the sample with the largest, or smallest, result of a name."""
-        return self._record().extreme(name, truth(largest, "largest"))
+        return self.record.extreme(name, truth(largest, "largest"))
 
     def replay(self, index: int) -> Any:
         """One sample computed again: the run of a simulator, with every step; or the results of a function.
@@ -237,15 +236,17 @@ class Study:
         `study.replay(study.worst("error")).view()` shows it.
         """
         if self.function is None:
-            raise InputError(f"{self.path}: mb.sweep.open(store, function) is given the function again to compute it")
+            raise InputError(f"{self.path}: opened without a function; pass it: mb.sweep.open(store, function)")
         sample = {name: np.asarray(x)[None] for name, x in self.sample(index).items()}
         if isinstance(self.function, Simulation):
             return self.function.run({name: x[0] for name, x in sample.items()}, every=1)
-        return {name: x[0] for name, x in called(self.function, sample, self.seed, np.array([index])).items()}
+        return {name: x[0] for name, x in call_function(self.function, sample, self.seed, np.array([index])).items()}
 
-    def _record(self) -> Record:
+    @property
+    def record(self) -> Record:
+        """The store as it is now: commits of chunks, failures, arrays."""
         if self._known is None:
-            store = stores.read(self.path)
+            store = store_format.read(self.path)
             if store is None:
                 raise StoreError(f"{self.path}: there is nothing yet: study.run() makes it")
             self._known = Record(store)
@@ -263,8 +264,8 @@ def open(store: str | PathLike[str], function: Any = None, **options: Any) -> St
         function: as `Study` takes it.
         options: those of `Study`.
     """
-    path = stores.check_path(store)
-    kept = stores.read(path)
+    path = store_format.check_path(store)
+    kept = store_format.read(path)
     if kept is None:
         raise StoreError(f"{path}: there is no store of a study")
     header = kept.header

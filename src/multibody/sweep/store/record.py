@@ -1,4 +1,4 @@
-"""What a store tells of a study: how far it is, what failed, and its results."""
+"""The reading side of a store: progress, failures, samples and results of a study."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
@@ -7,23 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
-from multibody.sweep import lock, marks
-from multibody.sweep.designs import described
-from multibody.sweep.marks import Mark
-from multibody.sweep.results import StoredArray
-from multibody.sweep.samples import Sample, Samples
-from multibody.sweep.store import Store
+from multibody.sweep.designs import from_plain
+from multibody.sweep.designs.samples import Sample, Samples
+from multibody.sweep.store import commits, lock
+from multibody.sweep.store.commits import ChunkCommit
+from multibody.sweep.store.format import Column, Store
+from multibody.sweep.store.stored_array import StoredArray
 
 
 class Status(NamedTuple):
-    """How far a study is."""
+    """The progress of a study."""
 
     samples: int
     done: int
     """Samples that are computed, failed ones among them."""
     failed: int
     seconds: float
-    """Of computing, over all workers."""
+    """The time of computing, summed over all workers."""
     chunks: int
     chunks_done: int
     running: bool
@@ -37,7 +37,7 @@ class Status(NamedTuple):
 
 @dataclass(frozen=True)
 class FailedSample:
-    """A sample that has no results, why, and what it was."""
+    """A sample without results, with its values and the reason."""
 
     index: int
     kind: str
@@ -48,41 +48,40 @@ class FailedSample:
 
 @final
 class Record:
-    """The reading side of a store; marks that were read are remembered, and new ones are seen."""
+    """The results, failures and progress in a store; commits are cached, and new ones are seen."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._marks: dict[int, tuple[tuple[int, int], Mark]] = {}
+        self._commits: dict[int, tuple[tuple[int, int], ChunkCommit]] = {}
 
-    def mark(self, k: int) -> Mark | None:
-        """The mark of a chunk; None where it is not done."""
+    def commit(self, k: int) -> ChunkCommit | None:
+        """The commit of a chunk; None if it is not done."""
         try:
-            status = marks.place(self.store, k).stat()
+            status = commits.commit_file(self.store, k).stat()
         except OSError:
             return None
         stamp = status.st_mtime_ns, status.st_ino
-        known = self._marks.get(k)
+        known = self._commits.get(k)
         if known is None or known[0] != stamp:
-            mark = marks.load(self.store, k)
-            if mark is None:
+            commit = commits.load(self.store, k)
+            if commit is None:
                 return None
-            known = self._marks[k] = stamp, mark
+            known = self._commits[k] = stamp, commit
         return known[1]
 
-    def marks(self) -> list[Mark]:
-        """Those of all chunks that are done."""
-        known = (self.mark(k) for k in marks.done(self.store))
-        return [mark for mark in known if mark is not None]
+    def commits(self) -> list[ChunkCommit]:
+        """The commits of all chunks that are done."""
+        return [commit for k in commits.committed(self.store) if (commit := self.commit(k)) is not None]
 
     def status(self) -> Status:
-        """How far the study is."""
-        known = self.marks()
-        spans = [self.store.span(mark.chunk) for mark in known]
+        """The progress of the study."""
+        known = self.commits()
+        spans = [self.store.span(commit.chunk) for commit in known]
         return Status(
             self.store.n,
             sum(stop - start for start, stop in spans),
-            sum(len(mark.failures) for mark in known),
-            sum(mark.seconds for mark in known),
+            sum(len(commit.failures) for commit in known),
+            sum(commit.seconds for commit in known),
             self.store.chunks,
             len(known),
             lock.is_locked(self.store.journal / "lock"),
@@ -90,67 +89,55 @@ class Record:
 
     def results(self, partial: bool) -> dict[str, StoredArray]:
         """The results, by name."""
-        return {
-            column.name: StoredArray(self.store, column, self.mark, partial)
-            for column in self.store.columns
-            if column.group == "results"
-        }
+        return self._arrays("results", partial)
 
     def failed(self) -> NDArray[np.bool_]:
         """(n,): which samples failed."""
         mask = np.zeros(self.store.n, bool)
-        for mark in self.marks():
-            mask[[failure.index for failure in mark.failures]] = True
+        for commit in self.commits():
+            mask[[failure.index for failure in commit.failures]] = True
         return mask
 
     def samples(self) -> Samples | None:
-        """The design, where plain data says it."""
-        return described(self.store.header["samples"])
+        """The design of the samples, if plain data describes it."""
+        return from_plain(self.store.header["samples"])
 
     def sample(self, index: int) -> Sample:
         """One sample."""
-        design = self.samples()
-        if design is not None:
-            return design[index]
-        kept = {column.name: column for column in self.store.columns if column.group == "samples"}
-        return {name: StoredArray(self.store, column, self.mark, False)[index] for name, column in kept.items()}
+        source = self.samples()
+        return source[index] if source else {name: x[index] for name, x in self._arrays("samples", False).items()}
 
     def parameters(self, index: Any = slice(None)) -> dict[str, Any]:
         """The samples, by name, of some indices or of all."""
-        design = self.samples()
-        if design is not None:
-            return design[index]
-        kept = {column.name: column for column in self.store.columns if column.group == "samples"}
-        return {name: StoredArray(self.store, column, self.mark, True)[index] for name, column in kept.items()}
+        source = self.samples()
+        return source[index] if source else {name: x[index] for name, x in self._arrays("samples", True).items()}
 
     def failures(self) -> list[FailedSample]:
         """The samples that failed."""
-        every = (failure for mark in self.marks() for failure in mark.failures)
+        every = (failure for commit in self.commits() for failure in commit.failures)
         return [FailedSample(each.index, each.kind, each.error, self.sample(each.index)) for each in every]
 
     def extreme(self, name: str, largest: bool) -> int:
-        """The sample, of those that did not fail, with the largest or the smallest result."""
+        """The index of the sample with the largest or smallest result, among those that did not fail."""
         columns = {
-            column.name: column
-            for column in self.store.columns
-            if column.group == "results" and not column.shape and column.dtype.kind != "c"
+            column.name: column for column in self._columns("results") if not column.shape and column.dtype.kind != "c"
         }
         if name not in columns:
             raise InputError(f"expected a result of one real number a sample, of {', '.join(columns)}, got {name!r}")
-        best, place = -np.inf, -1
-        for mark in self.marks():
-            start, rows = self.store.span(mark.chunk)[0], marks.rows(self.store, columns[name], mark)
+        best, index = -np.inf, -1
+        for commit in self.commits():
+            start, rows = self.store.span(commit.chunk)[0], commits.rows(self.store, columns[name], commit)
             values = np.where(np.isnan(rows), -np.inf, rows if largest else -rows.astype(np.float64))
-            values[[failure.index - start for failure in mark.failures]] = -np.inf
+            values[[failure.index - start for failure in commit.failures]] = -np.inf
             k = int(values.argmax())
             if values[k] > best:
-                best, place = values[k], start + k
-        if place < 0:
+                best, index = values[k], start + k
+        if index < 0:
             raise InputError(f"{name}: no sample has a result yet")
-        return place
+        return index
 
     def table(self) -> NDArray[Any]:
-        """(n,): index, parameters, results, and whether a sample failed, a column for each number of a sample."""
+        """(n,): index, parameters, results and failed, with a column for each number of a sample."""
         columns: dict[str, Any] = {"index": np.arange(self.store.n)}
         for name, stored in (*self.parameters().items(), *self.results(partial=True).items()):
             x = np.asarray(stored)
@@ -164,3 +151,9 @@ class Record:
         for name, x in columns.items():
             rows[name] = x
         return rows
+
+    def _columns(self, group: str) -> list[Column]:
+        return [column for column in self.store.columns if column.group == group]
+
+    def _arrays(self, group: str, partial: bool) -> dict[str, StoredArray]:
+        return {column.name: StoredArray(self.store, column, self.commit, partial) for column in self._columns(group)}

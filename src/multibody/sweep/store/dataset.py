@@ -1,11 +1,11 @@
-"""Results as an xarray Dataset, read and checked when they are asked for."""
+"""Results as an xarray Dataset, read and checked when they are used."""
 
 from typing import Any
 
 import numpy as np
 
 from multibody.errors import missing_package
-from multibody.sweep.record import Record
+from multibody.sweep.store.record import Record
 
 
 def dataset(record: Record) -> Any:

@@ -1,4 +1,4 @@
-"""A crew out of any executor of `concurrent.futures`: threads, processes, mpi4py's."""
+"""The executor for any `concurrent.futures.Executor`: threads, processes, mpi4py's pools."""
 
 import os
 from collections import deque
@@ -7,22 +7,22 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from pathlib import Path
 from typing import Any, final
 
-from multibody.sweep import begun
-from multibody.sweep.crew import Crew, Outcome
+from multibody.sweep import attempts
+from multibody.sweep.chunks import ChunkResult, ChunkTask, Job, compute, unwatched
 from multibody.sweep.errors import SweepError
-from multibody.sweep.parcel import unpack
-from multibody.sweep.work import Task, Token, compute, unwatched
+from multibody.sweep.executors.executor import ChunkExecutor, raised
+from multibody.sweep.shipping import pack, unpack
 
-PATIENCE = 1.0
-"""In s: how long `collect` waits."""
+POLL_INTERVAL = 1.0
+"""The longest time that `collect` waits, in s."""
 
 
 @final
-class Futures(Crew):
+class Futures(ChunkExecutor):
     """The user's executor, which stays open.
 
-    A death in a pool takes all of its workers along. A chunk at which one died is given out when nothing else is, so
-    that no other chunk is blamed for it.
+    The death of one process ends all workers of a pool. A chunk with a death in its log is computed alone, so that no
+    other chunk is blamed for another one.
     """
 
     def __init__(self, executor: Executor, path: Path) -> None:
@@ -31,37 +31,37 @@ class Futures(Crew):
         self.ahead = 2 * self.workers
         self._executor, self._path = executor, path
         self._parcel = b""
-        self._waiting: deque[Task] = deque()
-        self._under_way: dict[Future[Token], Task] = {}
+        self._waiting: deque[ChunkTask] = deque()
+        self._under_way: dict[Future[ChunkResult], int] = {}
         self._alone = False
-        """Whether what is under way is to be alone."""
+        """Whether the chunk under way has to be the only one."""
 
-    def equip(self, parcel: bytes) -> None:
-        self._parcel = parcel
+    def equip(self, job: Job, entries: dict[str, Any], cpu: str | None) -> None:
+        self._parcel = pack(job, entries, cpu)
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         try:
-            return self._executor.submit(_called, self._parcel, function, *args).result()
+            return self._executor.submit(_call, self._parcel, function, *args).result()
         except BrokenExecutor as error:
             raise _broken(error) from error
 
-    def submit(self, task: Task) -> None:
+    def submit(self, task: ChunkTask) -> None:
         self._waiting.append(task)
         self._hand_out()
 
-    def collect(self) -> list[Outcome]:
-        ended, _ = wait(self._under_way, PATIENCE, FIRST_COMPLETED)
-        outcomes = []
+    def collect(self) -> list[ChunkResult]:
+        ended, _ = wait(self._under_way, POLL_INTERVAL, FIRST_COMPLETED)
+        results = []
         for future in ended:
-            task = self._under_way.pop(future)
+            chunk = self._under_way.pop(future)
             try:
-                outcomes.append(Outcome(task, future.result()))
+                results.append(future.result())
             except (BrokenExecutor, CancelledError) as error:
                 raise _broken(error) from error
             except Exception as error:
-                outcomes.append(Outcome(task, error))
+                results.append(raised(chunk, error))
         self._hand_out()
-        return outcomes
+        return results
 
     def close(self) -> None:
         self._waiting.clear()
@@ -72,32 +72,28 @@ class Futures(Crew):
     def _hand_out(self) -> None:
         self._alone = self._alone and bool(self._under_way)
         while self._waiting and not self._alone:
-            if self._is_suspect(self._waiting[0]):
+            if attempts.count_deaths(attempts.chunk_log(self._path, self._waiting[0].chunk)):
                 if self._under_way:
                     return
                 self._alone = True
             task = self._waiting.popleft()
             try:
-                self._under_way[self._executor.submit(_computed, self._parcel, task)] = task
+                self._under_way[self._executor.submit(_compute, self._parcel, task)] = task.chunk
             except (BrokenExecutor, RuntimeError) as error:
                 raise _broken(error) from error
 
-    def _is_suspect(self, task: Task) -> bool:
-        """Whether a process died at a chunk."""
-        return begun.deaths(begun.place(self._path, task.chunk)) > 0
 
-
-def _computed(parcel: bytes, task: Task) -> Token:
+def _compute(parcel: bytes, task: ChunkTask) -> ChunkResult:
     return compute(unpack(parcel), task)
 
 
-def _called(parcel: bytes, function: Callable[..., Any], *args: Any) -> Any:
+def _call(parcel: bytes, function: Callable[..., Any], *args: Any) -> Any:
     return function(unpack(parcel), unwatched, *args)
 
 
 def _broken(error: BaseException) -> SweepError:
     return SweepError(
         f"the executor's workers died or were shut down ({error}); all chunks that were done are kept: run the study "
-        'again with a new executor, which takes the chunks that were under way apart, or with executor="processes", '
-        "which contains deaths by itself"
+        "again with a new executor, which splits the unfinished chunks to find the failing sample, or with "
+        'executor="processes", which contains deaths by itself'
     )

@@ -1,7 +1,7 @@
 """Random numbers of samples: each depends on the seed, the sample's index and the number of the draw, on nothing else.
 
 Philox is a function of a key and a counter. The key is the seed; the counter's first word is the sample's index, the
-second the number of the draw divided by four, the third says what the numbers are for. So neighbours in a chunk are
+second the number of the draw divided by four, the third is the purpose of the numbers. So neighbours in a chunk are
 neighbours in the counter, and NumPy's own Philox fills whole chunks.
 """
 
@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.errors import InputError, missing_package
 
 FUNCTION, DESIGN = 0, 1
-"""What numbers are for: the function of a study, or its samples."""
+"""The purposes of numbers: the function of a study, or its samples."""
 WORDS = 4
 """Numbers of one counter."""
-_SMALL = 2.0**-53
+_UNIT = 2.0**-53
 
 
 def check_seed(seed: Any) -> int:
-    """The seed, if it can be a key."""
+    """Check that a seed can be a key."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**128:
         raise InputError(f"seed: expected an integer from 0 to 2**128 - 1, got {seed!r}")
     return int(seed)
@@ -37,7 +37,7 @@ def words(seed: int, index: NDArray[np.int64], count: int, first: int = 0, purpo
         index: (samples,), of the samples; those that follow each other are computed together.
         count: how many a sample.
         first: the first block of four draws.
-        purpose: what they are for.
+        purpose: `FUNCTION` or `DESIGN`.
     """
     blocks = -(-count // WORDS)
     numbers = np.empty((len(index), blocks * WORDS), np.uint64)
@@ -53,21 +53,21 @@ def words(seed: int, index: NDArray[np.int64], count: int, first: int = 0, purpo
 
 def unit(numbers: NDArray[Any]) -> NDArray[np.float64]:
     """Integers of 64 bits as multiples of 2**-53 from 0 to below 1."""
-    return (numbers >> np.uint64(11)).astype(np.float64) * _SMALL
+    return (numbers >> np.uint64(11)).astype(np.float64) * _UNIT
 
 
 def inside(numbers: NDArray[Any]) -> NDArray[np.float64]:
     """Integers of 64 bits as numbers above 0 and below 1."""
-    return ((numbers >> np.uint64(12)).astype(np.float64) + 0.5) * (2.0 * _SMALL)
+    return ((numbers >> np.uint64(12)).astype(np.float64) + 0.5) * (2.0 * _UNIT)
 
 
-def gaussian(share: NDArray[Any]) -> NDArray[np.float64]:
-    """The standard normal number below which such a share lies: SciPy's, which treats each number by itself."""
+def gaussian(fraction: NDArray[Any]) -> NDArray[np.float64]:
+    """The quantiles of the standard normal distribution: SciPy's, which treats each number by itself."""
     try:
         from scipy.special import ndtri
     except ImportError:
         raise missing_package("normal numbers need SciPy", "sweep", "scipy") from None
-    return ndtri(share)
+    return ndtri(fraction)
 
 
 class Draws:

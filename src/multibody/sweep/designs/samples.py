@@ -1,7 +1,7 @@
-"""Samples: what a study varies, by name, for every index from 0 to n - 1.
+"""Samples: the values that a study varies, by name, for every index from 0 to n - 1.
 
-A design says what it is in plain data, so that a store can tell its samples without keeping them. Arrays and functions
-of the user's cannot: their samples are kept with the results.
+Plain data describes a design, so that a store need not keep its samples. The samples of users' arrays and functions are
+kept with the results.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 
 Sample = dict[str, NDArray[Any]]
-"""By name, arrays whose first axis is that of the samples."""
+"""Arrays (samples, ...) by name."""
 KINDS = "fiubc"
 """Kinds of numbers that can be kept: floating point, integers, truth values, complex."""
 
@@ -28,7 +28,7 @@ class Samples(ABC):
     units: Mapping[str, str] = field(kw_only=True, default_factory=dict)
     """By name, as text."""
     kept: ClassVar[bool] = False
-    """Whether a store has to keep the samples, since no plain data says what they are."""
+    """Whether a store has to keep the samples, because no plain data describes them."""
 
     def __post_init__(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or not 0 < self.n < 2**62:
@@ -39,11 +39,11 @@ class Samples(ABC):
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """What is varied."""
+        """The names of the values."""
 
     @property
     def bounds(self) -> dict[str, tuple[Any, Any]]:
-        """By name, the least and the largest value, where they are known."""
+        """The least and the largest value by name, if they are known."""
         return {}
 
     @abstractmethod
@@ -51,22 +51,24 @@ class Samples(ABC):
         """The samples of these indices."""
 
     def __getitem__(self, index: Any) -> Sample:
-        asked = np.arange(*index.indices(self.n)) if isinstance(index, slice) else np.asarray(index)
-        if asked.dtype.kind not in "iu" or (asked.size and not (-self.n <= asked.min() and asked.max() < self.n)):
+        indices = np.arange(*index.indices(self.n)) if isinstance(index, slice) else np.asarray(index)
+        if indices.dtype.kind not in "iu" or (
+            indices.size and not (-self.n <= indices.min() and indices.max() < self.n)
+        ):
             raise InputError(f"samples: expected indices from 0 to {self.n - 1}, got {index!r}")
-        rows = self.rows(np.atleast_1d(asked % self.n).astype(np.int64))
-        return rows if asked.ndim else {name: x[0] for name, x in rows.items()}
+        rows = self.rows(np.atleast_1d(indices % self.n).astype(np.int64))
+        return rows if indices.ndim else {name: x[0] for name, x in rows.items()}
 
     def __len__(self) -> int:
         return self.n
 
-    def travelling(self, start: int, stop: int) -> Sample | None:
-        """The samples of a range, where they have to be sent to whoever computes it."""
+    def shipped(self, start: int, stop: int) -> Sample | None:
+        """The samples of a range, if they have to be sent to the worker that computes it."""
         del start, stop
         return None
 
     def plain(self) -> dict[str, Any]:
-        """What says which samples these are, as JSON has it."""
+        """The description of these samples, in the types of JSON."""
         parts = {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
         return {"kind": type(self).__name__, **parts}
 
@@ -77,7 +79,7 @@ class Samples(ABC):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Mapped(Samples):
-    """Arrays of the user's."""
+    """Samples from the user's arrays."""
 
     arrays: Mapping[str, NDArray[Any]]
     kept: ClassVar[bool] = True
@@ -93,7 +95,7 @@ class Mapped(Samples):
     def rows(self, index: NDArray[np.int64]) -> Sample:
         return {name: x[index] for name, x in self.arrays.items()}
 
-    def travelling(self, start: int, stop: int) -> Sample:
+    def shipped(self, start: int, stop: int) -> Sample:
         return {name: x[start:stop] for name, x in self.arrays.items()}
 
     def plain(self) -> dict[str, Any]:
@@ -106,7 +108,7 @@ class Mapped(Samples):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Indexed(Samples):
-    """Samples that a function computes from their indices, for what does not fit into memory."""
+    """Samples that a function computes from their indices, for designs that do not fit into memory."""
 
     function: Callable[[NDArray[np.int64]], Mapping[str, Any]]
     kept: ClassVar[bool] = True
@@ -146,7 +148,7 @@ def indexed(n: int, function: Callable[..., Mapping[str, Any]], units: Mapping[s
 
 
 def samples_of(samples: Any) -> Samples:
-    """What a user gave for samples."""
+    """The samples of a study, from the user's argument."""
     if isinstance(samples, Samples):
         return samples
     if isinstance(samples, Mapping):

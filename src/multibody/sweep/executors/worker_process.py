@@ -1,4 +1,4 @@
-"""A process of a study's own: it reads tasks from its parent and answers with tokens."""
+"""A worker process of a study's own: it reads tasks from its parent, and answers with results."""
 
 import ctypes
 import os
@@ -8,30 +8,24 @@ import signal
 import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
+from multibody.sweep.chunks import Job, evaluate, write
 from multibody.sweep.errors import SweepError
-from multibody.sweep.evaluation import said
-from multibody.sweep.parcel import unpack
-from multibody.sweep.work import Draft, Token, Work, evaluate, write
+from multibody.sweep.evaluation import Evaluation, one_line
+from multibody.sweep.executors.executor import raised
+from multibody.sweep.shipping import unpack
 
 READY = "ready"
-"""What a child says that has opened its parcel."""
+"""The answer of a worker that has unpacked the study."""
 FREE = "free"
-"""What a child says that has computed its chunk, and writes it while it computes the next one."""
+"""The answer of a worker that has computed its chunk, and writes it while it computes the next one."""
 _LENGTH = 8
-
-
-class Written(NamedTuple):
-    """What a child says of a chunk after it was free."""
-
-    chunk: int
-    result: Token | Exception
 
 
 @final
 class Pipe:
-    """Objects both ways between a parent and its child."""
+    """Pickled objects both ways between a parent and its worker."""
 
     def __init__(self, source: int, target: int) -> None:
         self.source, self.target = source, target
@@ -46,7 +40,7 @@ class Pipe:
                 rest = rest[os.write(self.target, rest) :]
 
     def receive(self) -> Any:
-        """Read an object; EOFError when the other one is gone."""
+        """Read an object; EOFError if the other end is closed."""
         return pickle.loads(self._read(int.from_bytes(self._read(_LENGTH), "little")))
 
     def ready(self, seconds: float) -> bool:
@@ -65,14 +59,14 @@ class Pipe:
 
 
 def main() -> None:
-    """Serve a parent until it is gone; between a task and its token, tell when the function is called and returns."""
+    """Serve a parent until it closes the pipe; before each call of the function it gets True, and False after it."""
     _die_with_parent()
     pipe = Pipe(os.dup(0), os.dup(1))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)  # what functions print is not for the parent
+    os.dup2(2, 1)  # users' functions print to stderr
     writer = _Writer(pipe)
-    work: Work | None = None
-    problem, behind = "there is none", False
+    job: Job | None = None
+    problem, writes_behind = "there is none", False
     while True:
         try:
             word, *rest = pipe.receive()
@@ -80,61 +74,61 @@ def main() -> None:
             return
         if word == "equip":
             try:
-                work = unpack(rest[0])
+                job = unpack(rest[0])
             except Exception as error:
-                work, problem = None, said(error)
+                job, problem = None, one_line(error)
             _limit_memory(rest[1])
-            behind = rest[1] is None  # with a limit no other chunk is in the way
+            writes_behind = rest[1] is None  # under a limit, one chunk at a time is in memory
             pipe.send(READY)
             continue
         try:
-            if work is None:
+            if job is None:
                 raise SweepError(f"the study cannot be unpacked in another process: {problem}")
-            answer = evaluate(work, rest[0], pipe.send) if word == "task" else rest[0](work, pipe.send, *rest[1])
-            if isinstance(answer, Draft):
-                if behind:
+            answer = evaluate(job, rest[0], pipe.send) if word == "task" else rest[0](job, pipe.send, *rest[1])
+            if isinstance(answer, Evaluation):
+                if writes_behind:
                     writer.take(answer)
                     continue
                 answer = write(answer)
         except Exception as error:
-            answer = _sendable(error)
+            answer = raised(rest[0].chunk, _sendable(error)) if word == "task" else _sendable(error)
         pipe.send(answer)
 
 
 class _Writer:
-    """Writes a chunk while the next one is computed, and tells the parent; one at a time, to bound the memory."""
+    """Writes a chunk while the next one is computed; one at a time, to bound the memory."""
 
     def __init__(self, pipe: Pipe) -> None:
         self._pipe = pipe
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="multibody-sweep")
         self._last: Future[None] | None = None
 
-    def take(self, draft: Draft) -> None:
-        """Begin to write, once the one before is written."""
+    def take(self, computed: Evaluation) -> None:
+        """Begin to write, once the previous chunk is written."""
         if self._last is not None:
             self._last.result()
         self._pipe.send(FREE)
-        self._last = self._thread.submit(self._write, draft)
+        self._last = self._thread.submit(self._write, computed)
 
-    def _write(self, draft: Draft) -> None:
+    def _write(self, computed: Evaluation) -> None:
         try:
-            result = write(draft)
+            result = write(computed)
         except Exception as error:
-            result = _sendable(error)
-        self._pipe.send(Written(draft.mark.chunk, result))
+            result = raised(computed.commit.chunk, _sendable(error))
+        self._pipe.send(result)
 
 
 def _sendable(error: Exception) -> Exception:
-    """The error, or one that says the same where it cannot be pickled."""
+    """The error, or one with the same message if it cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
-        return SweepError(said(error))
+        return SweepError(one_line(error))
     return error
 
 
 def _limit_memory(extra: int | None) -> None:
-    """Bytes that this process may take beyond what it has now: more than that raises MemoryError."""
+    """Limit the memory of this process to what it has now and so many bytes: more raises MemoryError."""
     if extra is None or not sys.platform.startswith("linux"):
         return
     import resource
@@ -146,6 +140,6 @@ def _limit_memory(extra: int | None) -> None:
 
 
 def _die_with_parent() -> None:
-    """On Linux the kernel ends this process with the one that started it."""
+    """Let the kernel end this process with its parent, on Linux."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1: PR_SET_PDEATHSIG

@@ -1,4 +1,4 @@
-"""One process at a time runs a study: a lock that dies with its holder."""
+"""The lock of a study: one process at a time runs it, and the lock dies with its holder."""
 
 import os
 import socket
@@ -7,21 +7,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from multibody.sweep.durable import refused
 from multibody.sweep.errors import StoreError, StudyBusyError
+from multibody.sweep.store.atomic_files import store_error
 
-_held: set[int] = set()
+_handles: set[int] = set()
 
 
-def _let_go() -> None:
-    """A forked child has no part in the lock: it would outlive its holder in workers that do."""
-    for handle in _held:
+def _close_in_child() -> None:
+    """Close the lock in a forked child, in which it would outlive its holder."""
+    for handle in _handles:
         os.close(handle)
-    _held.clear()
+    _handles.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_close_in_child)
 
 
 @contextmanager
@@ -34,27 +34,27 @@ def locked(path: Path, store: Path) -> Iterator[None]:
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
-        raise refused(error, path) from None
+        raise store_error(error, path) from None
     try:
-        if not _taken(handle, store):
+        if not _acquire(handle, store):
             holder = os.pread(handle, 1000, 0).decode(errors="replace").strip() or "another process"
             raise StudyBusyError(f"{store}: the study is being run by {holder}; mb.sweep.open(...).status() watches it")
-        _held.add(handle)
+        _handles.add(handle)
         os.ftruncate(handle, 0)
         since = time.strftime("%Y-%m-%d %H:%M:%S")
         os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()} since {since}".encode(), 0)
         yield
         os.ftruncate(handle, 0)
     finally:
-        _held.discard(handle)
+        _handles.discard(handle)
         os.close(handle)
 
 
-def _taken(handle: int, store: Path) -> bool:
-    """Whether the lock could be had; those who ask whether it is held hold it for a moment."""
+def _acquire(handle: int, store: Path) -> bool:
+    """Take the lock, if it is free; `is_locked` of another process holds it for a moment."""
     try:
         for _ in range(5):
-            if _take(handle):
+            if _try_lock(handle):
                 return True
             time.sleep(0.02)
     except OSError as error:
@@ -72,14 +72,14 @@ def is_locked(path: Path) -> bool:
     except OSError:
         return False
     try:
-        return not _take(handle, shared=True)
-    except OSError:  # a disk without locks: nobody can run it there
+        return not _try_lock(handle, shared=True)
+    except OSError:  # a disk without locks, on which no study runs
         return False
     finally:
         os.close(handle)
 
 
-def _take(handle: int, *, shared: bool = False) -> bool:
+def _try_lock(handle: int, *, shared: bool = False) -> bool:
     import fcntl
 
     try:

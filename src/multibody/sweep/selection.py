@@ -1,4 +1,4 @@
-"""Numbers to look at: parameters and results by name, of all samples or of evenly spread chunks of many."""
+"""The samples that plots show, with their parameters and results: all, or evenly spread chunks of very many."""
 
 import re
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
-from multibody.sweep.record import Record
+from multibody.sweep.store.record import Record
 
-MOST = 2_000_000
-"""Samples that are looked at."""
+MAX_SAMPLES = 2_000_000
+"""The number of samples that a plot reads."""
 
 
 @dataclass(frozen=True, eq=False)
-class Picked:
+class SampleSelection:
     """Samples that are done and did not fail."""
 
     record: Record
     index: NDArray[np.int64]
-    of: int
-    """How many there are of which these are a part."""
+    total: int
+    """The number of all samples."""
 
     def values(self, name: str) -> NDArray[Any]:
         """(samples,): one number a sample, such as "kp", or "q[2]" of what has several."""
@@ -50,23 +50,23 @@ class Picked:
 
     @property
     def title(self) -> str:
-        """Which study, and how much of it."""
-        part = f"{len(self.index)} of {self.of} samples" if len(self.index) < self.of else f"{self.of} samples"
+        """The name of the study, and the number of samples shown."""
+        part = f"{len(self.index)} of {self.total} samples" if len(self.index) < self.total else f"{self.total} samples"
         return f"{self.record.store.path.name}: {part}"
 
 
-def picked(record: Record, most: int = MOST) -> Picked:
-    """The samples that are looked at."""
-    store, known = record.store, record.marks()
-    step, stride = max(1, -(-len(known) * store.chunk // most)), max(1, -(-store.chunk // most))
+def select(record: Record, limit: int = MAX_SAMPLES) -> SampleSelection:
+    """Select about so many samples."""
+    store, known = record.store, record.commits()
+    step, stride = max(1, -(-len(known) * store.chunk // limit)), max(1, -(-store.chunk // limit))
     parts = [
-        np.setdiff1d(np.arange(*store.span(mark.chunk), stride), [failure.index for failure in mark.failures])
-        for mark in known[::step]
+        np.setdiff1d(np.arange(*store.span(commit.chunk), stride), [failure.index for failure in commit.failures])
+        for commit in known[::step]
     ]
     index = np.concatenate(parts) if parts else np.zeros(0, np.int64)
     if not len(index):
         raise InputError(f"{store.path}: no sample is done yet")
-    return Picked(record, index, store.n)
+    return SampleSelection(record, index, store.n)
 
 
 def scalars(record: Record) -> list[str]:

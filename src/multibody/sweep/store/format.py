@@ -1,14 +1,14 @@
-"""The store of a study: a Zarr group in a folder, with a journal that says which chunks are whole.
+"""The store of a study: a Zarr group in a folder, with a journal of the chunks that are whole.
 
     gains.zarr/
       zarr.json                 a group of Zarr v3; its attributes say what the study is
       results/<name>/c.<k>...   one chunk of the study is one chunk of each array, with a CRC-32C behind it
-      samples/<name>/...        only where plain data does not say what the samples are
-      journal/marks/<k>         chunk k is on disk: lengths and checksums of its files, failures, who computed it
-      journal/begun/<k>         chunk k was begun: a process that dies leaves it
+      samples/<name>/...        only of samples that plain data does not describe
+      journal/marks/<k>         the commit of chunk k: lengths and checksums of its files, failures, who computed it
+      journal/begun/<k>         the attempt log of chunk k, while it is computed: a process that dies leaves it
       journal/lock, scratch/
 
-A file without a mark is nothing; a mark without its files is damage. Nothing here is ever unpickled.
+Uncommitted files are ignored; a commit whose file is missing or altered is an error. Nothing here is ever unpickled.
 """
 
 import hashlib
@@ -28,18 +28,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError, missing_package
-from multibody.sweep import durable
+from multibody.sweep.designs.samples import KINDS
 from multibody.sweep.errors import StoreError
-from multibody.sweep.samples import KINDS
+from multibody.sweep.store.atomic_files import flush, store_error
+from multibody.sweep.store.atomic_files import write as atomic_write
 
 FORMAT = 1
-"""Of the folder: a later version of the library may have a higher one."""
-OLD = 3600.0
-"""In s: what lies in `scratch` for longer was left by a process that died."""
+"""The version of the format."""
+MAX_SCRATCH_AGE = 3600.0
+"""The age, in s, from which on a file in `scratch` was left by a process that died."""
 
 
 class Column(NamedTuple):
-    """What is kept of each sample under one name."""
+    """An array that is kept: a name, with the shape and type of one sample."""
 
     group: str
     """"results" or "samples"."""
@@ -50,21 +51,21 @@ class Column(NamedTuple):
 
     @property
     def fill(self) -> Any:
-        """What stands where there is no result: NaN, or zero where a type has none."""
+        """The value of a sample without a result: NaN, or zero if the type has no NaN."""
         return np.nan if self.dtype.kind in "fc" else self.dtype.type(0)
 
 
 @final
 @dataclass(frozen=True)
 class Store:
-    """A folder and what it says of its study."""
+    """The folder, and the header that describes its study."""
 
     path: Path
     header: Mapping[str, Any]
 
     @property
     def n(self) -> int:
-        """How many samples there are."""
+        """The number of samples."""
         return self.header["n"]
 
     @property
@@ -74,7 +75,7 @@ class Store:
 
     @property
     def chunks(self) -> int:
-        """How many chunks there are."""
+        """The number of chunks."""
         return -(-self.n // self.chunk)
 
     def span(self, k: int) -> tuple[int, int]:
@@ -83,7 +84,7 @@ class Store:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """All that is kept of each sample."""
+        """All arrays that are kept."""
         return tuple(
             Column(group, name, tuple(kind["shape"]), np.dtype(kind["dtype"]))
             for group in ("samples", "results")
@@ -91,32 +92,32 @@ class Store:
         )
 
     def file(self, column: Column, k: int) -> Path:
-        """Where a chunk of an array is."""
+        """The file with a chunk of an array."""
         position = ".".join(["c", str(k), *("0" for _ in column.shape)])
         return self.path / column.group / column.name / position
 
     @property
     def journal(self) -> Path:
-        """Where marks, the lock and what was begun are."""
+        """The folder of commits, attempt logs and the lock."""
         return self.path / "journal"
 
     @property
     def scratch(self) -> Path:
-        """Where files are until they are whole."""
+        """The folder of incomplete files."""
         return self.journal / "scratch"
 
     def tidy(self) -> None:
-        """Remove what processes that died have left."""
+        """Remove the files that processes left when they died."""
         for left in self.scratch.iterdir():
             try:
-                if time.time() - left.stat().st_mtime > OLD:
+                if time.time() - left.stat().st_mtime > MAX_SCRATCH_AGE:
                     left.unlink()
             except FileNotFoundError:
                 continue
 
 
 def encode(column: Column, rows: NDArray[Any], chunk: int) -> tuple[bytes, bytes]:
-    """A chunk of an array, full, as Zarr's codec `bytes` writes it, and what its codec `crc32c` puts behind."""
+    """A full chunk of an array as Zarr's codec `bytes` writes it, and the checksum that its codec `crc32c` appends."""
     kind = column.dtype.newbyteorder("<")
     data = np.asarray(rows, kind).tobytes()
     if len(rows) < chunk:
@@ -125,25 +126,25 @@ def encode(column: Column, rows: NDArray[Any], chunk: int) -> tuple[bytes, bytes
 
 
 def decode(column: Column, data: bytes, chunk: int) -> NDArray[Any]:
-    """The chunk of which these are the bytes."""
+    """The chunk that these bytes encode."""
     return np.frombuffer(data[:-4], column.dtype.newbyteorder("<")).reshape(chunk, *column.shape)
 
 
 def crc(data: bytes) -> bytes:
-    """CRC-32C, as Zarr keeps it behind a chunk."""
+    """CRC-32C, as Zarr appends it to a chunk."""
     import google_crc32c
 
     return int(google_crc32c.value(data)).to_bytes(4, "little")
 
 
 def create(path: Path, header: Mapping[str, Any]) -> Store:
-    """Make the folder: all of it, or none.
+    """Create the folder, atomically.
 
     Raises:
-        StoreError: where it cannot be made, or something is there already.
+        StoreError: if it cannot be made, or the path exists already.
     """
     try:
-        import google_crc32c  # noqa: F401  which workers need
+        import google_crc32c  # noqa: F401  workers need it
         import zarr
         from zarr.codecs import Crc32cCodec
     except ImportError as error:
@@ -175,23 +176,23 @@ def create(path: Path, header: Mapping[str, Any]) -> Store:
         (aside / "journal" / "zarr.json").write_text('{"attributes": {}, "zarr_format": 3, "node_type": "group"}')
         for base, _, names in os.walk(aside):
             for name in (*names, ""):
-                durable.flush(Path(base, name))
+                flush(Path(base, name))
         os.rename(aside, path)
-        durable.flush(path.parent)
+        flush(path.parent)
     except OSError as error:
         if path.exists():
             raise StoreError(f"{path}: another process has just made it: run the study again") from None
-        raise durable.refused(error, path) from None
+        raise store_error(error, path) from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return store
 
 
 def read(path: Path) -> Store | None:
-    """The store at a place; None where there is nothing.
+    """Open the store at a path; None if nothing is there.
 
     Raises:
-        StoreError: where there is something else, a store of a later version, or one that is not what was written.
+        StoreError: for other files, a store of a later version, or a damaged header.
     """
     if not path.exists():
         return None
@@ -217,23 +218,23 @@ def read(path: Path) -> Store | None:
             "begin the study anew in another one"
         )
     store = Store(path, header)
-    for column in store.columns:  # they are names of files: a store from elsewhere is not trusted
+    for column in store.columns:  # names of files: a store from elsewhere is not trusted
         if not column.name.isidentifier() or column.dtype.kind not in KINDS:
             raise StoreError(f"{path}: expected numbers under a name, got {column.name!r} of {column.dtype}")
     return store
 
 
 def rewrite(store: Store, header: Mapping[str, Any]) -> Store:
-    """The store with another header."""
+    """Replace the header of a store."""
     place = store.path / "zarr.json"
     node = json.loads(place.read_text(encoding="utf-8"))
     node["attributes"] |= {"multibody": dict(header), "digest": _digest(header)}
-    durable.write({place: [json.dumps(node, indent=1).encode()]}, store.scratch)
+    atomic_write({place: [json.dumps(node, indent=1).encode()]}, store.scratch)
     return Store(store.path, header)
 
 
 def check_path(path: Any) -> Path:
-    """A place at which a store can be."""
+    """Check that a store can be at a path."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(f'store: expected the name of a folder, such as "gains.zarr", got {path!r}')
     place = Path(path).absolute()
@@ -245,15 +246,15 @@ def check_path(path: Any) -> Path:
 
 
 def size_of(columns: tuple[Column, ...]) -> int:
-    """Bytes that a sample takes."""
+    """The bytes of one sample."""
     return sum(math.prod(column.shape) * column.dtype.itemsize for column in columns)
 
 
 def _digest(header: Mapping[str, Any]) -> str:
-    """Of what a store says, however its JSON is laid out."""
+    """The digest of a header, independent of the layout of its JSON."""
     return hashlib.blake2b(json.dumps(as_json(header), sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def as_json(x: Any) -> Any:
-    """Plain data as it is read from a store: tuples are lists there."""
+    """Plain data as a store returns it: tuples become lists."""
     return json.loads(json.dumps(x))

@@ -1,4 +1,4 @@
-"""Designs: grids, random numbers, Sobol points and Latin hypercubes, whose samples follow from plain data."""
+"""Designs: grids, random numbers and Latin hypercubes, whose samples follow from plain data."""
 
 import math
 from collections.abc import Mapping
@@ -8,13 +8,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.errors import InputError, missing_package
-from multibody.sweep import draws
-from multibody.sweep.permutation import permuted
-from multibody.sweep.samples import Sample, Samples, checked_arrays
-
-BITS = 53
-"""Of a Sobol coordinate: as many as a double holds."""
+from multibody.errors import InputError
+from multibody.sweep.designs import random_streams
+from multibody.sweep.designs.permutation import permute
+from multibody.sweep.designs.samples import Sample, Samples, checked_arrays
 
 
 @final
@@ -42,8 +39,8 @@ class Grid(Samples):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Spread(Samples):
-    """Numbers between 0 and 1, one for each entry of each name, taken to what is wanted."""
+class Spread(Samples):
+    """Numbers between 0 and 1, one for each entry of each name, mapped to bounds or moments."""
 
     seed: int
     first: Mapping[str, NDArray[Any]]
@@ -60,11 +57,11 @@ class _Spread(Samples):
         return {name: (low.tolist(), self.second[name].tolist()) for name, low in self.first.items()}
 
     def rows(self, index: NDArray[np.int64]) -> Sample:
-        shares = self._shares(index)
+        fractions = self._fractions(index)
         rows, place = {}, 0
         for name, first in self.first.items():
-            share = shares[:, place : place + first.size].reshape(len(index), *first.shape)
-            rows[name] = self._taken(share, first, self.second[name])
+            fraction = fractions[:, place : place + first.size].reshape(len(index), *first.shape)
+            rows[name] = self._map(fraction, first, self.second[name])
             place += first.size
         return rows
 
@@ -73,59 +70,41 @@ class _Spread(Samples):
         """Numbers of one sample."""
         return sum(first.size for first in self.first.values())
 
-    def _shares(self, index: NDArray[np.int64]) -> NDArray[Any]:
-        return draws.inside(draws.words(self.seed, index, self.width, purpose=draws.DESIGN))
+    def _fractions(self, index: NDArray[np.int64]) -> NDArray[Any]:
+        return random_streams.inside(random_streams.words(self.seed, index, self.width, purpose=random_streams.DESIGN))
 
-    def _taken(self, share: NDArray[Any], first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-        return first + (second - first) * share
+    def _map(self, fraction: NDArray[Any], first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+        return first + (second - first) * fraction
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Uniform(_Spread):
+class Uniform(Spread):
     """Independent numbers between bounds."""
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Normal(_Spread):
+class Normal(Spread):
     """Independent normal numbers."""
 
     @property
     def bounds(self) -> dict[str, tuple[Any, Any]]:
         return {}
 
-    def _taken(self, share: NDArray[Any], first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-        return first + second * draws.gaussian(share)
+    def _map(self, fraction: NDArray[Any], first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+        return first + second * random_streams.gaussian(fraction)
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class LatinHypercube(_Spread):
+class LatinHypercube(Spread):
     """In each coordinate, one number in each of n equal intervals, in an order of its own."""
 
-    def _shares(self, index: NDArray[np.int64]) -> NDArray[Any]:
-        within = super()._shares(index)
-        cells = [permuted(index, self.n, self.seed, column) for column in range(self.width)]
+    def _fractions(self, index: NDArray[np.int64]) -> NDArray[Any]:
+        within = super()._fractions(index)
+        cells = [permute(index, self.n, self.seed, column) for column in range(self.width)]
         return np.minimum((np.stack(cells, axis=1) + within) / self.n, 1.0 - 2.0**-53)
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class Sobol(_Spread):
-    """Scrambled Sobol points: point i is the sum, in bits, of the directions that the Gray code of i names."""
-
-    directions: NDArray[np.uint64]
-    """(coordinates, bits), scrambled."""
-    shift: NDArray[np.uint64]
-
-    def _shares(self, index: NDArray[np.int64]) -> NDArray[Any]:
-        gray = index ^ (index >> 1)
-        points = np.broadcast_to(self.shift, (len(index), self.width)).copy()
-        for bit in range(int(gray.max(initial=0)).bit_length()):
-            chosen = ((gray >> bit) & 1).astype(bool)
-            points[chosen] ^= self.directions[:, bit]
-        return points.astype(np.float64) * 2.0**-BITS
 
 
 def grid(units: Mapping[str, str] | None = None, **axes: Any) -> Samples:
@@ -146,7 +125,7 @@ def uniform(n: int, seed: int = 0, units: Mapping[str, str] | None = None, **bou
     >>> uniform(1000, kp=(1, 100), q=(np.zeros(7), np.ones(7)))[:3]["q"].shape
     (3, 7)
     """
-    return Uniform(n, draws.check_seed(seed), *_bounds(bounds, "uniform"), units=units or {})
+    return Uniform(n, random_streams.check_seed(seed), *bounds_of(bounds, "uniform"), units=units or {})
 
 
 def normal(n: int, seed: int = 0, units: Mapping[str, str] | None = None, **moments: Any) -> Samples:
@@ -155,7 +134,7 @@ def normal(n: int, seed: int = 0, units: Mapping[str, str] | None = None, **mome
     for name, x in deviation.items():
         if (x < 0).any():
             raise InputError(f"normal: {name!r}: expected a deviation that is not negative, got {x}")
-    return Normal(n, draws.check_seed(seed), mean, deviation, units=units or {})
+    return Normal(n, random_streams.check_seed(seed), mean, deviation, units=units or {})
 
 
 def latin_hypercube(n: int, seed: int = 0, units: Mapping[str, str] | None = None, **bounds: Any) -> Samples:
@@ -167,42 +146,11 @@ def latin_hypercube(n: int, seed: int = 0, units: Mapping[str, str] | None = Non
     >>> sorted(x.astype(int).tolist())
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
-    return LatinHypercube(n, draws.check_seed(seed), *_bounds(bounds, "latin_hypercube"), units=units or {})
+    return LatinHypercube(n, random_streams.check_seed(seed), *bounds_of(bounds, "latin_hypercube"), units=units or {})
 
 
-def sobol(n: int, seed: int = 0, units: Mapping[str, str] | None = None, **bounds: Any) -> Samples:
-    """n scrambled Sobol points between bounds (low, high): SciPy's, best where n is a power of two."""
-    try:
-        from scipy.stats import qmc
-    except ImportError:
-        raise missing_package("Sobol points need SciPy", "sweep", "scipy") from None
-    low, high = _bounds(bounds, "sobol")
-    width = sum(x.size for x in low.values())
-    seed = draws.check_seed(seed)
-    engine = qmc.Sobol(width, scramble=True, bits=BITS, rng=np.random.default_rng(seed))
-    directions, shift = np.array(engine._sv), np.array(engine._shift)  # tested against its points
-    return Sobol(n, seed, low, high, directions, shift, units=units or {})
-
-
-def described(plain: Mapping[str, Any]) -> Samples | None:
-    """The design that `Samples.plain` told; None where plain data does not say it."""
-    kind = _DESIGNS.get(plain["kind"])
-    if kind is None:
-        return None
-    parts = {name: _revived(value) for name, value in plain.items() if name not in ("kind", "units")}
-    return kind(**parts, units=plain["units"])
-
-
-_DESIGNS = {kind.__name__: kind for kind in (Grid, Uniform, Normal, LatinHypercube, Sobol)}
-
-
-def _revived(x: Any) -> Any:
-    if isinstance(x, Mapping) and set(x) == {"dtype", "data"}:
-        return np.array(x["data"], np.dtype(x["dtype"]))
-    return {name: _revived(value) for name, value in x.items()} if isinstance(x, Mapping) else x
-
-
-def _bounds(bounds: Mapping[str, Any], what: str) -> tuple[Sample, Sample]:
+def bounds_of(bounds: Mapping[str, Any], what: str) -> tuple[Sample, Sample]:
+    """Check bounds (low, high) by name, and return both."""
     low, high = _pairs(bounds, what, "low, high")
     for name in low:
         if not (low[name] <= high[name]).all():

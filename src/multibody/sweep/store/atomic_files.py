@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and stay when the power goes."""
+"""Atomic writes: files are there as a whole or not at all, even after a loss of power."""
 
 import errno
 import os
@@ -12,43 +12,43 @@ from multibody.sweep.errors import StoreError
 
 
 def write(files: Mapping[Path, Sequence[bytes]], scratch: Path) -> None:
-    """Write files, under their names only once they are whole; return when all of them are on disk.
+    """Write files atomically; return when all of them are on disk.
 
     A file gets its name only after its content is on disk, and the names are on disk at the end. Disks take as long for
     one `fsync` as for several at once, so these run side by side.
 
     Args:
-        files: what to write, by place, in parts.
-        scratch: a folder of the same disk for what is not whole yet.
+        files: their contents, in parts, by path.
+        scratch: a folder of the same disk for incomplete files.
 
     Raises:
-        StoreError: on a full or read-only disk, or where the store is gone.
+        StoreError: on a full or read-only disk, or if the store is gone.
     """
-    parts = {place: scratch / uuid.uuid4().hex for place in files}
+    parts = {path: scratch / uuid.uuid4().hex for path in files}
     threads = _threads(os.getpid())
     try:
         list(threads.map(_write_part, parts.values(), files.values()))
-        for place, part in parts.items():
-            os.replace(part, place)
-        list(threads.map(flush, {place.parent for place in files}))
+        for path, part in parts.items():
+            os.replace(part, path)
+        list(threads.map(flush, {path.parent for path in files}))
     except OSError as error:
-        raise refused(error, next(iter(files))) from error
+        raise store_error(error, next(iter(files))) from error
     finally:
         for part in parts.values():
             part.unlink(missing_ok=True)
 
 
-def flush(place: Path) -> None:
+def flush(path: Path) -> None:
     """Wait until a file, or the names in a folder, are on disk."""
-    handle = os.open(place, os.O_RDONLY)
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
 
 
-def refused(error: OSError, place: Path) -> StoreError:
-    """What a user should hear when a file cannot be written."""
+def store_error(error: OSError, path: Path) -> StoreError:
+    """The error for users if a file cannot be written."""
     words = {
         errno.ENOSPC: "the disk is full: free some space, then run the study again, which goes on where it was",
         errno.EDQUOT: "the quota of the disk is used up: free some space, then run the study again",
@@ -57,12 +57,12 @@ def refused(error: OSError, place: Path) -> StoreError:
         errno.EPERM: "it may not be written by this user",
         errno.ENOENT: "the folder of the store is gone, or this worker does not see it: expected a shared disk",
     }
-    return StoreError(f"cannot write {place}: {words.get(error.errno or 0, error.strerror)}", error.errno)
+    return StoreError(f"cannot write {path}: {words.get(error.errno or 0, error.strerror)}", error.errno)
 
 
 @lru_cache(maxsize=1)
 def _threads(process: int) -> ThreadPoolExecutor:
-    """Threads that wait for disks; a forked process has none of its parent's."""
+    """Threads that wait for disks; a forked process needs its own."""
     del process
     return ThreadPoolExecutor(8, thread_name_prefix="multibody-fsync")
 

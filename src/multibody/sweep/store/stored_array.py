@@ -1,4 +1,4 @@
-"""Results as arrays that are read when they are asked for, and checked when they are read."""
+"""Arrays in a store, which are read and checked when they are indexed."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, final
@@ -7,30 +7,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
-from multibody.sweep import marks
-from multibody.sweep.marks import Mark
-from multibody.sweep.store import Column, Store
+from multibody.sweep.store import commits
+from multibody.sweep.store.commits import ChunkCommit
+from multibody.sweep.store.format import Column, Store
 
 
 @final
 class StoredArray:
     """An array (n, ...) in a store: indexing reads the chunks that are needed, `np.asarray` all of them."""
 
-    def __init__(self, store: Store, column: Column, mark_of: Callable[[int], Mark | None], partial: bool) -> None:
-        self._store, self._column, self._mark_of, self._partial = store, column, mark_of, partial
+    def __init__(
+        self, store: Store, column: Column, commit_of: Callable[[int], ChunkCommit | None], partial: bool
+    ) -> None:
+        self._store, self._column, self._commit_of, self._partial = store, column, commit_of, partial
         self.shape: tuple[int, ...] = (store.n, *column.shape)
         self.dtype = column.dtype
 
     @property
     def ndim(self) -> int:
-        """How many axes it has."""
+        """The number of axes."""
         return len(self.shape)
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
-        np.broadcast_to(np.int8(0), self.shape)[key]  # NumPy refuses what is no index of such an array
+        np.broadcast_to(np.int8(0), self.shape)[key]  # raises NumPy's IndexError
         first, *rest = (key if isinstance(key, tuple) else (key,)) or (...,)
         if first is None or first is Ellipsis or isinstance(first, bool | np.bool_):
             return np.asarray(self)[key]
@@ -49,7 +51,7 @@ class StoredArray:
         return np.asarray(self[:], dtype=dtype)
 
     def chunks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """The first index and the rows of each chunk, for what does not fit into memory."""
+        """The first index and the rows of each chunk, for arrays that do not fit into memory."""
         for k in range(self._store.chunks):
             yield k * self._store.chunk, self._chunk(k)
 
@@ -65,9 +67,9 @@ class StoredArray:
         return rows
 
     def _chunk(self, k: int) -> NDArray[Any]:
-        mark = self._mark_of(k)
-        if mark is not None:
-            return marks.rows(self._store, self._column, mark)
+        commit = self._commit_of(k)
+        if commit is not None:
+            return commits.rows(self._store, self._column, commit)
         start, stop = self._store.span(k)
         if not self._partial:
             raise InputError(

@@ -1,7 +1,7 @@
-"""The parcel that a worker gets: the study's function and samples, and the kernels that are compiled already.
+"""Serialisation of a study for its workers: function, samples, and the kernels that are compiled already.
 
-Functions of the user's own modules travel with their code, since these modules need not be where the worker is. Kernels
-travel as object code, and are compiled anew where the processor is another. Parcels go from a process to its workers,
+Functions of the user's own modules are sent with their code, because workers need not have these modules. Kernels are
+sent as object code, and are compiled anew for another class of processor. Parcels go from a process to its workers,
 never into a store.
 """
 
@@ -11,6 +11,7 @@ import io
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,22 +20,22 @@ from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError, missing_package
 from multibody.simulate import Simulator
+from multibody.sweep.chunks import Job
 from multibody.sweep.cpu import cpu_class
 from multibody.sweep.identity import user_modules
-from multibody.sweep.work import Work
 from multibody.tracing.record.purity import is_installed
 
 
-def pack(work: Work, entries: Mapping[str, Any], cpu: str | None) -> bytes:
-    """The parcel of a study.
+def pack(job: Job, entries: Mapping[str, Any], cpu: str | None) -> bytes:
+    """Serialise a study.
 
     Args:
-        work: what workers do.
-        entries: kernels that are compiled, by key.
-        cpu: the class of processor for which they are.
+        job: the study; its samples are left out if each task brings its own.
+        entries: kernels that are compiled already, by key.
+        cpu: the class of processor for which they are compiled.
 
     Raises:
-        InputError: when the function holds something that cannot travel.
+        InputError: if the function holds something that cannot be pickled.
     """
     try:
         import cloudpickle
@@ -50,22 +51,24 @@ def pack(work: Work, entries: Mapping[str, Any], cpu: str | None) -> bytes:
                 return copyreg.__newobj__, (Simulator,), state  # type: ignore[attr-defined]
             return super().reducer_override(obj)
 
+    if job.samples is not None and job.samples.shipped(0, 1) is not None:
+        job = replace(job, samples=None)
     buffer = io.BytesIO()
-    with _by_value(cloudpickle, user_modules((work.function, work.samples))):
+    with _by_value(cloudpickle, user_modules((job.function, job.samples))):
         try:
-            Pickler(buffer, protocol=5).dump((work, dict(entries), cpu))
+            Pickler(buffer, protocol=5).dump((job, dict(entries), cpu))
         except Exception as error:
             raise InputError(f"the function cannot be sent to other processes: {error}") from error
     return buffer.getvalue()
 
 
-def unpack(parcel: bytes) -> Work:
-    """What a worker does; its kernels are put where they will be looked for."""
-    return _unpacked(hashlib.sha256(parcel).hexdigest(), _Parcel(parcel))
+def unpack(parcel: bytes) -> Job:
+    """Restore a study, and put its kernels into the code cache; the last few are kept."""
+    return _unpack(hashlib.sha256(parcel).hexdigest(), _Parcel(parcel))
 
 
 class _Parcel:
-    """The bytes of a parcel, which its digest tells apart."""
+    """The bytes of a parcel, all equal: the cache compares digests."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -78,14 +81,14 @@ class _Parcel:
 
 
 @lru_cache(maxsize=4)
-def _unpacked(digest: str, parcel: _Parcel) -> Work:
+def _unpack(digest: str, parcel: _Parcel) -> Job:
     del digest
     import cloudpickle
 
-    work, entries, cpu = cloudpickle.loads(parcel.data)
+    job, entries, cpu = cloudpickle.loads(parcel.data)
     if cpu == cpu_class():
         code_cache.take(entries)
-    return work
+    return job
 
 
 def _source(kernel: Kernel) -> tuple[Any, ...]:
@@ -96,7 +99,7 @@ def _source(kernel: Kernel) -> tuple[Any, ...]:
 
 
 def _kernel(compiled: tuple[Any, ...], source: tuple[Any, ...]) -> Any:
-    """The kernel from its object code, or from its source where that is for another processor or version."""
+    """The kernel from its object code, or from its source if that is for another processor or version."""
     revive, arguments = compiled
     try:
         return revive(*arguments)

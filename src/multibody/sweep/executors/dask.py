@@ -1,4 +1,4 @@
-"""A crew out of a Dask cluster: its scheduler gives out the chunks, its workers write them."""
+"""The executor for a Dask cluster: its scheduler hands out the chunks, its workers write them."""
 
 import asyncio
 import contextlib
@@ -16,23 +16,22 @@ from pathlib import Path
 from typing import Any, final
 
 from multibody.errors import InputError, missing_package
-from multibody.sweep import begun, dask_worker
-from multibody.sweep.crew import Crew, Outcome, WorkerLost
+from multibody.sweep import attempts
+from multibody.sweep.chunks import ChunkResult, ChunkTask, Job
 from multibody.sweep.errors import SweepError, SweepWarning
-from multibody.sweep.work import Task
+from multibody.sweep.executors import dask_worker
+from multibody.sweep.executors.executor import ChunkExecutor, WorkerLost, lost, raised
+from multibody.sweep.retries import MAX_SCHEDULER_ABSENCE, MAX_WORKER_ABSENCE
+from multibody.sweep.shipping import pack
 
-PATIENCE = 1.0
-"""In s: how long `collect` waits."""
-RECONNECT = 120.0
-"""In s: how long a scheduler may be away."""
-CONNECT = 10.0
-"""In s: how long a scheduler may take to answer."""
-GATHER = 30.0
-"""In s: how long a worker that is done may take to hand over a token."""
-EMPTY = 300.0
-"""In s: how long there may be no worker at all."""
-LOOK = 5.0
-"""In s: how often the workers are counted."""
+POLL_INTERVAL = 1.0
+"""The longest time that `collect` waits, in s."""
+CONNECT_TIMEOUT = 10.0
+"""The time that a scheduler has to answer, in s, unless Dask's own `distributed.comm.timeouts.connect` is shorter."""
+GATHER_TIMEOUT = 30.0
+"""The time that a worker has to hand over a result that it has, in s."""
+COUNT_INTERVAL = 5.0
+"""The time between two counts of the workers, in s."""
 
 log = logging.getLogger("multibody.sweep")
 
@@ -45,14 +44,8 @@ def _distributed() -> Any:
     return distributed
 
 
-def _config() -> Any:
-    import dask.config
-
-    return dask.config
-
-
 def is_cluster(executor: Any) -> bool:
-    """Whether it is a Dask client, or a cluster such as LocalCluster."""
+    """Whether an object is a Dask client, or a cluster such as LocalCluster."""
     if "distributed" not in sys.modules:
         return False
     distributed = _distributed()
@@ -62,11 +55,11 @@ def is_cluster(executor: Any) -> bool:
 
 
 @final
-class Dask(Crew):
-    """A client of a scheduler; workers get the parcel when they start, and tasks are numbers of chunks."""
+class Dask(ChunkExecutor):
+    """A client of a scheduler; workers get the study when they start, and tasks are numbers of chunks."""
 
     def __init__(self, client: Any, path: Path, limit: float | None) -> None:
-        """A crew of the workers that a scheduler has.
+        """Connect to a scheduler, if its address is given.
 
         Args:
             client: a Dask client, a cluster such as LocalCluster, or the address of a scheduler.
@@ -77,127 +70,135 @@ class Dask(Crew):
         address = getattr(client, "scheduler_address", client)
         self._address = address if isinstance(address, str) else None
         self._name, self._parcel = "", b""
-        self._client: Any = client if self._address is None else self._connected()
+        self._client: Any = client if self._address is None else self._connect()
         self._path, self._limit = path, limit
         self._ended: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
-        self._under_way: dict[int, tuple[Task, Any]] = {}
+        self._under_way: dict[int, tuple[ChunkTask, Any]] = {}
+        """Task and future by the number of the submission."""
         self._number = 0
         self._has_warned = False
-        self._strange = False
-        """Whether the scheduler may be another one, which knows nothing of the study."""
+        self._is_new = False
+        """Whether the scheduler may be a new one, without the study."""
         self.workers = self.ahead = 1
         self._seen, self._counted = time.monotonic(), -math.inf
         self._count()
-        # a LocalCluster of this process would close nannies whose workers die now and then
-        self._settings = contextlib.ExitStack()
-        self._settings.enter_context(_config().set({"distributed.deploy.lost-worker-timeout": "1 hour"}))
+        import dask.config
 
-    def equip(self, parcel: bytes) -> None:
-        self._forget()
-        self._name, self._parcel = f"multibody-{os.urandom(8).hex()}", parcel
-        self._introduce()
+        # otherwise a LocalCluster of this process closes nannies whose workers die now and then
+        self._settings = contextlib.ExitStack()
+        self._settings.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}))
+
+    def equip(self, job: Job, entries: dict[str, Any], cpu: str | None) -> None:
+        self._unregister()
+        self._name, self._parcel = f"multibody-{os.urandom(8).hex()}", pack(job, entries, cpu)
+        self._register()
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         ended = threading.Event()
         try:
-            future = self._client.submit(dask_worker.called, self._name, self._limit, function, *args, pure=False)
+            future = self._client.submit(dask_worker.call, self._name, self._limit, function, *args, pure=False)
             future.add_done_callback(lambda _: ended.set())
         except Exception as error:  # as in submit
             future = error
             ended.set()
-        while not ended.wait(PATIENCE) and self._client.status == "running":
+        while not ended.wait(POLL_INTERVAL) and self._client.status == "running":
             self._count()
-        result = self._result(future, GATHER if ended.is_set() else 0.0)
-        self._stay_connected()
-        if isinstance(result, BaseException):
-            raise result
-        return result
+        try:
+            return self._gather(future, GATHER_TIMEOUT if ended.is_set() else 0.0)
+        finally:
+            self._stay_connected()
 
-    def submit(self, task: Task) -> None:
+    def submit(self, task: ChunkTask) -> None:
         self._number += 1
         number = self._number
         key = f"{self._name}-{task.chunk}-{number}"
         try:
-            future = self._client.submit(dask_worker.computed, self._name, task, self._limit, pure=False, key=key)
-        except Exception as error:  # a client that is just losing its scheduler has many words for it
+            future = self._client.submit(dask_worker.compute, self._name, task, self._limit, pure=False, key=key)
+        except Exception as error:  # a client that loses its scheduler raises errors of many kinds
             self._ended.put((number, error))
             self._under_way[number] = task, None
             return
         self._under_way[number] = task, future
         future.add_done_callback(lambda ended: self._ended.put((number, ended)))
 
-    def collect(self) -> list[Outcome]:
+    def collect(self) -> list[ChunkResult]:
         entries = []
         with contextlib.suppress(queue.Empty):
-            entries.append(self._ended.get(timeout=PATIENCE))
+            entries.append(self._ended.get(timeout=POLL_INTERVAL))
             while True:
                 entries.append(self._ended.get_nowait())
-        outcomes = []
+        results = []
         for number, future in entries:
             task, _ = self._under_way.pop(number, (None, None))
-            if task is not None:
-                outcomes.append(Outcome(task, self._result(future, GATHER)))
+            if task is None:
+                continue
+            try:
+                results.append(self._gather(future, GATHER_TIMEOUT))
+            except WorkerLost as error:
+                results.append(lost(task.chunk, str(error)))
+            except Exception as error:
+                results.append(raised(task.chunk, error))
         self._stay_connected()
         self._count()
-        return outcomes
+        return results
 
     def close(self) -> None:
         futures = [future for _, future in self._under_way.values() if future is not None]
         with contextlib.suppress(Exception):  # the scheduler may be gone
             self._client.cancel(futures)
-        self._forgive()
+        self._discard_attempts()
         self._under_way.clear()
-        self._forget()
+        self._unregister()
         self._settings.close()
         if self._address is not None:
             with contextlib.suppress(Exception):
                 self._client.close(timeout=2)
 
-    def _forgive(self) -> None:
-        """Workers go on with what was under way, and other hosts would take them for dead."""
+    def _discard_attempts(self) -> None:
+        """Discard the attempts under way: workers continue, but other hosts would take them for dead."""
         for task, _ in self._under_way.values():
-            begun.forgiven(begun.place(self._path, task.chunk))
+            attempts.discard_attempts(attempts.chunk_log(self._path, task.chunk))
 
-    def _forget(self) -> None:
-        """The parcel, on all workers."""
+    def _unregister(self) -> None:
+        """Remove the study from all workers."""
         if self._name:
             with contextlib.suppress(Exception):  # the scheduler may be gone
                 self._client.unregister_worker_plugin(self._name)
 
-    def _result(self, future: Any, patience: float | None) -> Any:
-        """What a task gave, or the exception; WorkerLost where somebody else should try."""
+    def _gather(self, future: Any, timeout: float | None) -> Any:
+        """The result of a future; WorkerLost if the task can be tried again."""
         if isinstance(future, Exception):
-            self._strange = True
-            return WorkerLost(f"the scheduler took no task: {future}")
+            self._is_new = True
+            raise WorkerLost(f"the scheduler took no task: {future}")
         try:
-            return future.result(timeout=patience)
+            return future.result(timeout=timeout)
         except (self._distributed.scheduler.KilledWorker, TimeoutError, OSError) as error:
-            return WorkerLost(f"a worker was lost: {error}")
+            raise WorkerLost(f"a worker was lost: {error}") from None
         except (asyncio.CancelledError, CancelledError) as error:
-            self._strange = True
-            return WorkerLost(f"the scheduler lost a task: {error}")
-        except Exception as error:
-            self._strange = self._strange or isinstance(error, WorkerLost)
-            return error
+            self._is_new = True
+            raise WorkerLost(f"the scheduler lost a task: {error}") from None
+        except WorkerLost:
+            self._is_new = True
+            raise
 
     def _stay_connected(self) -> None:
-        """When the scheduler is gone, or another one has come in its place: see that it knows the study.
+        """Reconnect if the scheduler is gone, and register the study with a new one.
 
-        What was under way at one that is gone is given out again.
+        All tasks that were under way at a lost scheduler are submitted again.
         """
         running = self._client.status == "running"
-        if running and not self._strange:
+        if running and not self._is_new:
             return
-        tasks: list[Task] = []
+        tasks: list[ChunkTask] = []
         if not running:
-            log.warning("the scheduler is gone; waiting up to %g s for it to come back", RECONNECT)
+            log.warning("the scheduler is gone; waiting up to %g s for it to come back", MAX_SCHEDULER_ABSENCE)
             tasks = [task for task, _ in self._under_way.values()]
             self._under_way.clear()
             self._reconnect()
             self._seen = time.monotonic()
         else:
-            time.sleep(PATIENCE)
-        self._introduce()
+            time.sleep(POLL_INTERVAL)
+        self._register()
         for task in tasks:
             self.submit(task)
 
@@ -205,40 +206,44 @@ class Dask(Crew):
         if self._address is not None:
             with contextlib.suppress(Exception):
                 self._client.close(timeout=2)
-            self._client = self._connected()
+            self._client = self._connect()
             return
-        deadline = time.monotonic() + RECONNECT
+        deadline = time.monotonic() + MAX_SCHEDULER_ABSENCE
         while self._client.status != "running":
             if time.monotonic() > deadline or self._client.status == "closed":
                 raise SweepError(_gone(self._client))
             time.sleep(0.2)
 
-    def _introduce(self) -> None:
-        """Give the parcel to all workers, and to those that are still to come.
+    def _register(self) -> None:
+        """Give the study to all workers, now and in future.
 
-        A worker that dies meanwhile ends that, though the scheduler knows the study: the next look does it again.
+        A worker that dies meanwhile interrupts this, although the scheduler has the study; then it is repeated later.
         """
         plugin = _plugin(self._distributed, self._name, self._parcel)
         try:
             self._client.register_plugin(plugin, name=self._name)
-            self._strange = False
+            self._is_new = False
         except (OSError, TimeoutError) as error:
             log.info("not all workers could be given the study: %s", error)
-            self._strange = True
+            self._is_new = True
 
-    def _connected(self) -> Any:
-        deadline = time.monotonic() + RECONNECT
+    def _connect(self) -> Any:
+        import dask.config
+        from dask.utils import parse_timedelta
+
+        timeout = min(CONNECT_TIMEOUT, parse_timedelta(dask.config.get("distributed.comm.timeouts.connect", "30s")))
+        deadline = time.monotonic() + MAX_SCHEDULER_ABSENCE
         while True:
             try:
-                return self._distributed.Client(self._address, timeout=CONNECT, set_as_default=False)
+                return self._distributed.Client(self._address, timeout=timeout, set_as_default=False)
             except (OSError, TimeoutError) as error:
                 if time.monotonic() > deadline or not self._parcel:
                     raise SweepError(f"{_gone(self._address)}: {error}") from None
                 time.sleep(1.0)
 
     def _count(self) -> None:
-        """How many threads work for the scheduler: now and then, since they come and go."""
-        if time.monotonic() - self._counted < LOOK:
+        """Count the threads of all workers, now and then, because workers come and go."""
+        if time.monotonic() - self._counted < COUNT_INTERVAL:
             return
         self._counted = time.monotonic()
         threads = {}
@@ -249,16 +254,16 @@ class Dask(Crew):
             self.workers = sum(threads.values())
             self.ahead = 2 * self.workers
             self._check_nannies()
-        elif time.monotonic() - self._seen > EMPTY:
+        elif time.monotonic() - self._seen > MAX_WORKER_ABSENCE:
             raise SweepError(
-                f"{self._client.scheduler}: there has been no worker for {EMPTY:g} s; all chunks that were done are "
-                "kept: start workers, and run the study again"
+                f"{self._client.scheduler}: there has been no worker for {MAX_WORKER_ABSENCE:g} s; all chunks that "
+                "were done are kept: start workers, and run the study again"
             )
         else:
-            log.warning("there is no worker; waiting up to %g s for one", EMPTY)
+            log.warning("there is no worker; waiting up to %g s for one", MAX_WORKER_ABSENCE)
 
     def _check_nannies(self) -> None:
-        """Warn once of workers that no limit ends, since nobody would start them again."""
+        """Warn once of workers without a nanny, which no limit ends, because nothing restarts them."""
         if self._limit is None or self._has_warned:
             return
         known = self._client.scheduler_info()["workers"]

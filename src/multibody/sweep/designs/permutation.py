@@ -7,8 +7,8 @@ ROUNDS = 6
 _ODD = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # the multipliers of SplitMix64
 
 
-def permuted(index: NDArray[np.int64], n: int, seed: int, number: int) -> NDArray[np.int64]:
-    """Where the permutation takes the indices.
+def permute(index: NDArray[np.int64], n: int, seed: int, number: int) -> NDArray[np.int64]:
+    """Apply a permutation to indices.
 
     Args:
         index: (samples,), from 0 to n - 1.
@@ -16,7 +16,7 @@ def permuted(index: NDArray[np.int64], n: int, seed: int, number: int) -> NDArra
         seed: which permutations.
         number: which one of the seed.
 
-    >>> sorted(permuted(np.arange(5), 5, 0, 0).tolist())
+    >>> sorted(permute(np.arange(5), 5, 0, 0).tolist())
     [0, 1, 2, 3, 4]
     """
     half = max(1, -(-(n - 1).bit_length() // 2))

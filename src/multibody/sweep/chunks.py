@@ -1,0 +1,156 @@
+"""The chunks of a study: a worker computes the samples of one, writes and commits them, and returns a `ChunkResult`."""
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.sweep import attempts
+from multibody.sweep.cpu import cpu_class
+from multibody.sweep.designs.samples import Sample, Samples
+from multibody.sweep.errors import StoreError
+from multibody.sweep.evaluation import Evaluation, Function
+from multibody.sweep.store import commits
+from multibody.sweep.store.commits import ChunkCommit
+from multibody.sweep.store.format import read
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A study as a worker needs it; it is sent to each worker once."""
+
+    function: Function
+    samples: Samples | None
+    """None if the samples of each chunk are sent with its task."""
+    seed: int
+    nan_fails: bool
+    path: Path
+    generation: int = 0
+    cpu: str | None = None
+    """The class of processor that may compute; None for any."""
+
+
+class ChunkTask(NamedTuple):
+    """A chunk to compute."""
+
+    chunk: int
+    sample: Sample | None = None
+    """The samples, if the worker cannot compute them itself."""
+    only_failed: bool = False
+    check_alone: bool = False
+    """Whether a few samples are computed again alone, to see whether they depend on their neighbours."""
+
+
+class ChunkResult(NamedTuple):
+    """The outcome of a chunk, in its store already; executors pass it on to the scheduler as it is."""
+
+    chunk: int
+    state: str
+    """"done", "found" (done before), "refused" (processor of another class), "lost" (its worker was) or "raised"."""
+    samples: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    cpu: str = ""
+    worker: str = ""
+    dependent: tuple[int, ...] = ()
+    """Samples that had other results when they were computed alone."""
+    error: BaseException | str = ""
+    """Of a chunk that raised: no fault of a sample, such as a full disk; the reason of one that was lost."""
+
+
+Watch = Callable[[bool], None]
+"""Called with True before each call of the function and with False after it, by whoever limits its time."""
+
+
+def unwatched(calling: bool) -> None:
+    """No time limit."""
+    del calling
+
+
+def compute(job: Job, task: ChunkTask, watch: Watch = unwatched) -> ChunkResult:
+    """Compute a chunk and write it, unless it is done already."""
+    computed = evaluate(job, task, watch)
+    return computed if isinstance(computed, ChunkResult) else write(computed)
+
+
+def evaluate(job: Job, task: ChunkTask, watch: Watch = unwatched) -> Evaluation | ChunkResult:
+    """Compute a chunk, for `write`; a result if it is done already, or not for this processor."""
+    store = read(job.path)
+    if store is None:
+        raise StoreError(f"{job.path}: this worker does not see the store: expected a disk that all workers share")
+    start, stop = store.span(task.chunk)
+    commit = None if commits.damage(store, task.chunk) else commits.load(store, task.chunk)
+    if commit is not None and not task.only_failed:
+        return _result(commit, stop - start, "found")
+    cpu = cpu_class()
+    if job.cpu is not None and cpu != job.cpu:
+        return ChunkResult(task.chunk, "refused", cpu=cpu, worker=worker_name())
+    index = np.arange(start, stop)
+    before = time.perf_counter()
+    log = attempts.AttemptLog(attempts.chunk_log(job.path, task.chunk), (start, stop), watch)
+    rows = commits.empty(store, stop - start)
+    evaluation = Evaluation(job.function, job.seed, index, _sample(job, task, index), rows, log, store)
+    try:
+        _fill(evaluation, commit)
+        if task.check_alone:
+            evaluation.check_alone()
+        if job.nan_fails:
+            evaluation.find_nan()
+    except BaseException:  # an interrupt or a full disk is no evidence against a sample
+        log.close(remove=True)
+        raise
+    failures = tuple(sorted(evaluation.failures))
+    seconds = time.perf_counter() - before
+    evaluation.commit = ChunkCommit(task.chunk, {}, failures, seconds, cpu, job.generation, worker_name())
+    return evaluation
+
+
+def write(computed: Evaluation) -> ChunkResult:
+    """Write a chunk, commit it, and remove its attempt log."""
+    try:
+        commit = commits.write(computed.store, computed.rows, computed.commit)
+    finally:
+        computed.log.close(remove=True)
+    return _result(commit, len(computed.index), "done")._replace(dependent=computed.dependent)
+
+
+def worker_name() -> str:
+    """The name of this process among all machines."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def _fill(evaluation: Evaluation, commit: ChunkCommit | None) -> None:
+    """Compute all samples of a chunk; of one that is done, those that failed."""
+    for column in evaluation.rows:
+        if column.group == "samples":
+            evaluation.rows[column][:] = evaluation.sample[column.name]
+    if commit is None:
+        evaluation.solve(0, len(evaluation.index))
+        return
+    for column in evaluation.columns.values():
+        evaluation.rows[column][:] = commits.rows(evaluation.store, column, commit)
+    for failure in commit.failures:
+        k = failure.index - int(evaluation.index[0])
+        for column in evaluation.columns.values():
+            evaluation.rows[column][k] = column.fill
+        evaluation.solve(k, k + 1)
+
+
+def _sample(job: Job, task: ChunkTask, index: NDArray[np.int64]) -> Sample:
+    """The samples of a chunk: sent with its task, or computed here."""
+    if task.sample is not None:
+        return task.sample
+    if job.samples is None:
+        raise StoreError("a chunk came without its samples")
+    return job.samples.rows(index)
+
+
+def _result(commit: ChunkCommit, samples: int, state: str) -> ChunkResult:
+    seconds = commit.seconds if state == "done" else 0.0
+    return ChunkResult(commit.chunk, state, samples, len(commit.failures), seconds, commit.cpu, commit.worker)

@@ -1,0 +1,64 @@
+"""The contract of an executor: whatever computes the chunks of a study, behind one interface."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from multibody.sweep.chunks import ChunkResult, ChunkTask, Job
+from multibody.sweep.errors import SweepError
+
+
+class WorkerLost(SweepError):  # noqa: N818  another worker may succeed
+    """A worker that died, or was lost, during something that can be tried again."""
+
+
+class ChunkExecutor(ABC):
+    """Workers that take tasks and return results, in any order.
+
+    An executor does not retry. It reports a chunk whose worker died as `lost`; `retries.py` decides what follows.
+    """
+
+    workers: int
+    """The number of chunks that are computed at the same time."""
+    ahead: int
+    """The queue depth: enough tasks to keep the workers busy."""
+
+    @abstractmethod
+    def equip(self, job: Job, entries: dict[str, Any], cpu: str | None) -> None:
+        """Give the study of the tasks that follow to the workers.
+
+        Args:
+            job: the study.
+            entries: kernels that are compiled already, by key.
+            cpu: the class of processor for which they are compiled.
+        """
+
+    @abstractmethod
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call function(job, watch, *args) in one of the workers, with the job that they have.
+
+        Raises:
+            WorkerLost: if another worker may succeed.
+        """
+
+    @abstractmethod
+    def submit(self, task: ChunkTask) -> None:
+        """Take a task."""
+
+    @abstractmethod
+    def collect(self) -> list[ChunkResult]:
+        """Wait for at least one chunk to end, or for about a second."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop, and drop all tasks under way."""
+
+
+def lost(chunk: int, reason: str) -> ChunkResult:
+    """The result of a chunk whose worker was lost."""
+    return ChunkResult(chunk, "lost", error=reason)
+
+
+def raised(chunk: int, error: BaseException) -> ChunkResult:
+    """The result of a chunk that could not be computed or written, for a reason that is no sample's."""
+    return ChunkResult(chunk, "raised", error=error)

@@ -1,0 +1,65 @@
+"""The executor of this process, with the threads of its kernels."""
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, final
+
+from multibody.sweep.chunks import ChunkResult, ChunkTask, Job, evaluate, unwatched, write
+from multibody.sweep.evaluation import Evaluation
+from multibody.sweep.executors.executor import ChunkExecutor, raised
+
+
+@final
+class InProcess(ChunkExecutor):
+    """Computes a chunk on `collect`, while the previous one is written; nothing is pickled."""
+
+    workers = 1
+    ahead = 2
+
+    def __init__(self) -> None:
+        self._job: Job | None = None
+        self._tasks: deque[ChunkTask] = deque()
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="multibody-sweep")
+        self._writing: deque[Future[ChunkResult]] = deque()
+
+    def equip(self, job: Job, entries: dict[str, Any], cpu: str | None) -> None:
+        del entries, cpu  # the kernels are in this process
+        self._job = job
+
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        return function(self._job, unwatched, *args)
+
+    def submit(self, task: ChunkTask) -> None:
+        self._tasks.append(task)
+
+    def collect(self) -> list[ChunkResult]:
+        results = []
+        if self._tasks:
+            computed = self._evaluate(self._tasks.popleft())
+            if isinstance(computed, Evaluation):
+                self._writing.append(self._writer.submit(_write, computed))
+            else:
+                results.append(computed)
+        while self._writing and (self._writing[0].done() or len(self._writing) > 1 or not self._tasks):
+            results.append(self._writing.popleft().result())
+        return results
+
+    def close(self) -> None:
+        self._tasks.clear()
+        self._writer.shutdown()
+
+    def _evaluate(self, task: ChunkTask) -> Evaluation | ChunkResult:
+        if self._job is None:
+            raise RuntimeError("the executor has no study yet")
+        try:
+            return evaluate(self._job, task)
+        except Exception as error:
+            return raised(task.chunk, error)
+
+
+def _write(computed: Evaluation) -> ChunkResult:
+    try:
+        return write(computed)
+    except Exception as error:
+        return raised(computed.commit.chunk, error)

@@ -1,0 +1,234 @@
+"""The executor of a study's own worker processes, which contain samples that hang, die or eat memory."""
+
+import contextlib
+import math
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, final
+
+from multibody.sweep import attempts
+from multibody.sweep.chunks import ChunkResult, ChunkTask, Job
+from multibody.sweep.errors import SweepError
+from multibody.sweep.executors import worker_process
+from multibody.sweep.executors.executor import ChunkExecutor, WorkerLost, lost
+from multibody.sweep.executors.worker_process import FREE, READY, Pipe
+from multibody.sweep.retries import MAX_IDLE_DEATHS
+from multibody.sweep.shipping import pack
+
+POLL_INTERVAL = 1.0
+"""The longest time that `collect` waits, in s."""
+
+
+class _Worker:
+    """A worker process, its current chunk, and the chunks that it has computed and not yet written."""
+
+    def __init__(self, parcel: bytes, memory: int | None) -> None:
+        quiet = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # the parent handles it
+        start = f"{quiet}; sys.path[:] = {sys.path!r}; from {worker_process.__name__} import main; main()"
+        single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", start],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**single, **os.environ},
+        )
+        if self.process.stdin is None or self.process.stdout is None:
+            raise SweepError("a process was started without pipes")
+        self.pipe = Pipe(self.process.stdout.fileno(), self.process.stdin.fileno())
+        self.chunk: int | None = None
+        self.writing: set[int] = set()
+        self.since = math.inf
+        """The time at which it got a task or called the function; infinite while it writes what it has computed."""
+        self.unopened = 0
+        """Parcels that it has not unpacked yet."""
+        self.equip(parcel, memory)
+
+    def equip(self, parcel: bytes, memory: int | None) -> None:
+        self.unopened += 1
+        self.send("equip", parcel, memory)
+
+    def give(self, task: ChunkTask) -> None:
+        self.chunk, self.since = task.chunk, time.monotonic()
+        self.send("task", task)
+
+    def send(self, *words: Any) -> None:
+        with contextlib.suppress(BrokenPipeError):  # a death is noticed when its answer is read
+            self.pipe.send(words)
+
+    def receive(self) -> Any:
+        """The next answer; None from a dead process."""
+        try:
+            answer = self.pipe.receive()
+        except EOFError:
+            return None
+        if isinstance(answer, bool):
+            self.since = time.monotonic() if answer else math.inf
+        elif answer == READY:
+            self.unopened -= 1
+        return answer
+
+    def lost(self, reason: str) -> list[ChunkResult]:
+        """Results for all chunks that are lost with this process."""
+        own = [] if self.chunk is None else [lost(self.chunk, reason)]
+        return own + [lost(chunk, "its process died while it wrote") for chunk in self.writing]
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except BrokenPipeError:
+                    continue
+
+
+@final
+class Processes(ChunkExecutor):
+    """Processes that are started on demand and replaced when they die."""
+
+    def __init__(self, path: Path, workers: int, limit: float | None, memory: int | None) -> None:
+        """An executor without a process yet.
+
+        Args:
+            path: of the store.
+            workers: the number of processes.
+            limit: in s, for each call of the function.
+            memory: in bytes, for each process, in addition to what it has when it starts.
+        """
+        self.workers = workers
+        self.ahead = 2 * self.workers + 1
+        self._path, self._limit, self._memory = path, limit, memory
+        self._parcel = b""
+        self._workers: list[_Worker] = []
+        self._waiting: deque[ChunkTask] = deque()
+        self._idle_deaths = 0
+
+    def equip(self, job: Job, entries: dict[str, Any], cpu: str | None) -> None:
+        self._parcel = pack(job, entries, cpu)
+        for worker in self._workers:
+            worker.equip(self._parcel, self._memory)
+
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        while len(self._workers) < self.workers:  # all import meanwhile
+            self._start()
+        worker = self._workers[0]
+        while worker.unopened:
+            if worker.receive() is None:
+                self._drop(worker)
+                self._note_death(None)
+                raise WorkerLost("the process died before it computed anything")
+        worker.send("call", function, args)
+        worker.since = time.monotonic()
+        answer: Any = True
+        while isinstance(answer, bool):
+            while not worker.pipe.ready(self._pause()):
+                if self._is_late(worker):
+                    attempts.note_kill(attempts.first_log(self._path), worker.process.pid, "hung")
+                    self._drop(worker)
+                    raise WorkerLost(f"the first samples took longer than the limit of {self._limit:g} s")
+            answer = worker.receive()
+        worker.since = math.inf
+        if answer is None:
+            self._drop(worker)
+            raise WorkerLost("the process died at the first samples")
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def submit(self, task: ChunkTask) -> None:
+        self._waiting.append(task)
+        self._hand_out()
+
+    def collect(self) -> list[ChunkResult]:
+        self._hand_out()
+        results = []
+        with selectors.DefaultSelector() as selector:
+            for worker in self._workers:
+                selector.register(worker.pipe.source, selectors.EVENT_READ, worker)
+            for key, _ in selector.select(self._pause()):
+                results += self._receive(key.data)
+        results += self._end_late_workers()
+        self._hand_out()
+        return results
+
+    def close(self) -> None:
+        for worker in self._workers:
+            worker.end()
+            if worker.chunk is not None:
+                attempts.discard_attempts(attempts.chunk_log(self._path, worker.chunk))
+        self._workers.clear()
+        self._waiting.clear()
+
+    def _hand_out(self) -> None:
+        for worker in self._workers:
+            if not worker.unopened and worker.chunk is None and self._waiting:
+                worker.give(self._waiting.popleft())
+        starting = sum(bool(worker.unopened) for worker in self._workers)
+        while len(self._waiting) > starting and len(self._workers) < self.workers:
+            self._start()
+            starting += 1
+
+    def _start(self) -> None:
+        self._workers.append(_Worker(self._parcel, self._memory))
+
+    def _receive(self, worker: _Worker) -> list[ChunkResult]:
+        answer = worker.receive()
+        if isinstance(answer, bool):
+            return []
+        if answer is None:
+            self._drop(worker)
+            self._note_death(worker.chunk)
+            return worker.lost("its process died")
+        self._idle_deaths = 0
+        if answer == FREE and worker.chunk is not None:
+            worker.writing.add(worker.chunk)
+            worker.chunk = None
+        if not isinstance(answer, ChunkResult):
+            return []
+        if answer.chunk in worker.writing:
+            worker.writing.remove(answer.chunk)
+        else:
+            worker.chunk = None
+        return [answer]
+
+    def _note_death(self, chunk: int | None) -> None:
+        """Count deaths of processes that have not begun anything."""
+        if chunk is None or not attempts.chunk_log(self._path, chunk).exists():
+            self._idle_deaths += 1
+        if self._idle_deaths >= MAX_IDLE_DEATHS:
+            raise SweepError("the processes of the study die before they compute anything; their messages are above")
+
+    def _end_late_workers(self) -> list[ChunkResult]:
+        results: list[ChunkResult] = []
+        for worker in list(self._workers):
+            if worker.chunk is not None and self._is_late(worker):
+                attempts.note_kill(attempts.chunk_log(self._path, worker.chunk), worker.process.pid, "hung")
+                results += worker.lost("its process was late")
+                self._drop(worker)
+        return results
+
+    def _is_late(self, worker: _Worker) -> bool:
+        return self._limit is not None and time.monotonic() - worker.since > self._limit
+
+    def _drop(self, worker: _Worker) -> None:
+        worker.end()
+        self._workers.remove(worker)
+
+    def _pause(self) -> float:
+        """The time until the next call is late, in s."""
+        if self._limit is None:
+            return POLL_INTERVAL
+        late = min((worker.since for worker in self._workers), default=math.inf) + self._limit - time.monotonic()
+        return min(POLL_INTERVAL, max(0.01, late))
+
+
+def available_cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
