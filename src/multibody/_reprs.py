@@ -37,6 +37,6 @@ def _rounded(array: np.ndarray[Any, Any]) -> Any:
 
 def short_fields(value: Any) -> str:
     """Return the repr of a dataclass or named tuple: each field with four digits."""
-    names = value._fields if isinstance(value, tuple) else [field.name for field in fields(value) if field.repr]
+    names = getattr(value, "_fields", None) or [field.name for field in fields(value) if field.repr]
     shown = ", ".join(f"{name}={short(getattr(value, name))}" for name in names)
     return f"{type(value).__name__}({shown})"

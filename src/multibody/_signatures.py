@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import itertools
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from types import FunctionType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -20,6 +23,7 @@ SHORT = 40
 DOC_WIDTH = 92
 """Columns of a docstring: `help` indents it."""
 _UNPACKED, _REFUSED = "Unpack[", "Never"
+_OURS = "multibody."
 _STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
@@ -55,7 +59,12 @@ class Lines(inspect.Signature):
                 lines.append(f"    {part},")
             else:
                 lines[-1] += f" {part},"
-        return "\n".join(["(", *lines, f"){result}"])
+        return "\n".join(["(", *itertools.chain.from_iterable(map(_wrapped, lines)), f"){result}"])
+
+
+def _wrapped(line: str) -> list[str]:
+    """A line of arguments; the alternatives of one that is too long continue on further lines."""
+    return textwrap.wrap(line, WIDTH, subsequent_indent=" " * 8, break_long_words=False, break_on_hyphens=False)
 
 
 def _parts(signature: inspect.Signature) -> list[str]:
@@ -67,35 +76,112 @@ def _parts(signature: inspect.Signature) -> list[str]:
         if each.kind is each.KEYWORD_ONLY and kind not in (each.KEYWORD_ONLY, each.VAR_POSITIONAL):
             parts.append("*")
         kind = each.kind
+        if each.default is not each.empty and len(repr(each.default)) > SHORT:
+            each = each.replace(default=Source(f"{type(each.default).__name__}(...)"))
         parts.append(str(each))
     return [*parts, "/"] if kind is inspect.Parameter.POSITIONAL_ONLY else parts
 
 
-def readable(function: F) -> F:
+class SourceSignature(Lines):
+    """The signature of a function as its source has it, made when somebody reads it: rooms are imported quickly."""
+
+    __slots__ = ("_function", "_texts")
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], texts: Callable[[], Mapping[str, str]]) -> SourceSignature:
+        """The signature of a function; `texts` returns its annotations, which are used where they are no strings."""
+        self = cls.__new__(cls)
+        self._function, self._texts = function, texts
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("_parameters", "_return_annotation"):
+            raise AttributeError(name)
+        function = inspect.unwrap(self._function)
+        plain = inspect.signature(_copy(function))
+        texts = self._texts() if any(not isinstance(x, str) for x in function.__annotations__.values()) else {}
+        shown: list[inspect.Parameter] = []
+        for each in plain.parameters.values():
+            text = _written(each.annotation, texts.get(each.name))
+            if each.kind is each.VAR_KEYWORD and str(text).startswith(_UNPACKED):
+                shown += _unpacked(getattr(sys.modules[function.__module__], text[len(_UNPACKED) : -1]))
+            elif str(text) != _REFUSED:
+                shown.append(each.replace(annotation=text))
+        Lines.__init__(self, shown, return_annotation=_written(plain.return_annotation, texts.get("return")))
+        return getattr(self, name)
+
+
+def readable(function: F, texts: Callable[[], Mapping[str, str]] | None = None) -> F:
     """The function itself, which shows its signature as it is written in its source.
 
     Keywords that are unpacked from a TypedDict of its module are shown one by one, and those that it takes only to
     refuse them, `**others: Never`, not at all: a call is as quick as without this.
     """
-    plain = inspect.signature(function)
-    shown: list[inspect.Parameter] = []
-    for each in plain.parameters.values():
-        text = str(each.annotation)
-        if each.kind is each.VAR_KEYWORD and text.startswith(_UNPACKED):
-            shown += _unpacked(getattr(sys.modules[function.__module__], text[len(_UNPACKED) : -1]))
-        elif text != _REFUSED:
-            shown.append(each.replace(annotation=_written(each.annotation)))
-    signature = Lines(shown, return_annotation=_written(plain.return_annotation))
-    function.__signature__ = signature  # type: ignore[attr-defined]
+    if "__signature__" not in vars(function):
+        signature = SourceSignature.of(function, texts or (lambda: _annotations(inspect.unwrap(function))))
+        function.__signature__ = signature  # type: ignore[attr-defined]
     return function
 
 
 def readable_methods(cls: C) -> C:
     """The class itself, with the public methods and the constructor made `readable`."""
     for name, member in vars(cls).items():
-        if inspect.isfunction(member) and (name == "__init__" or not name.startswith("_")):
-            readable(member)
+        if isinstance(member, classmethod | staticmethod):
+            member = member.__func__
+        if inspect.isfunction(member) and (name in ("__init__", "__new__", "__call__") or not name.startswith("_")):
+            generated = member.__code__.co_filename.startswith("<")
+            readable(member, (lambda: _fields(cls)) if generated else None)
     return cls
+
+
+def readable_names(name: str) -> None:
+    """Make the public functions and classes of a module `readable`, with the bases of the classes."""
+    names = vars(sys.modules[name])
+    own = [key for key, value in names.items() if key[0] != "_" and getattr(value, "__module__", None) == name]
+    for key in names.get("__all__", own):
+        value = names.get(key)
+        if inspect.isfunction(value):
+            readable(value)
+        elif inspect.isclass(value):
+            for cls in value.__mro__:
+                if cls.__module__.startswith(_OURS):
+                    readable_methods(cls)
+
+
+def _copy(function: Any) -> Any:
+    """A function with the same signature, but without `__signature__`."""
+    copy = FunctionType(function.__code__, {}, function.__name__, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__, copy.__annotations__ = function.__kwdefaults__, function.__annotations__
+    return copy
+
+
+def _annotations(function: Any) -> dict[str, str]:
+    """The annotations in the source of a function, by the names of its arguments."""
+    node = _syntax(function)
+    if not isinstance(node, ast.FunctionDef):
+        return {}
+    arguments = node.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    texts = {each.arg: ast.unparse(each.annotation) for each in every if each and each.annotation}
+    return {**texts, "return": ast.unparse(node.returns)} if node.returns else texts
+
+
+def _fields(cls: type) -> dict[str, str]:
+    """The annotations of the fields in the sources of a class and its bases."""
+    texts = {"return": "None"}
+    for each in reversed(cls.__mro__):
+        body = getattr(_syntax(each), "body", []) if each.__module__.startswith(_OURS) else []
+        fields = [node for node in body if isinstance(node, ast.AnnAssign)]
+        texts |= {ast.unparse(node.target): ast.unparse(node.annotation) for node in fields}
+    return texts
+
+
+def _syntax(thing: Any) -> ast.stmt | None:
+    """The definition of a function or class, or None without its source."""
+    try:
+        return ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
+    except (OSError, SyntaxError, TypeError):
+        return None
 
 
 def described_arguments(cls: C) -> C:
@@ -154,12 +240,14 @@ def _entries(doc: str | None, bullet: str) -> dict[str, str]:
 
 
 def _unpacked(options: Any) -> list[inspect.Parameter]:
-    """The keywords of a TypedDict, which may all be left out."""
-    return [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Source(kind.__forward_arg__))
-        for name, kind in options.__annotations__.items()
-    ]
+    """The keywords of a TypedDict, which may all be left out: None is the default of those that accept it."""
+    kinds = {name: Source(kind.__forward_arg__) for name, kind in options.__annotations__.items()}
+    defaults = {name: None if kind == "Any" or kind.endswith("None") else Source("...") for name, kind in kinds.items()}
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return [inspect.Parameter(name, keyword, default=defaults[name], annotation=kinds[name]) for name in kinds]
 
 
-def _written(annotation: Any) -> Any:
-    return Source(annotation) if isinstance(annotation, str) else annotation
+def _written(annotation: Any, source: str | None) -> Any:
+    """An annotation as text, if there is one."""
+    text = annotation if isinstance(annotation, str) else source
+    return annotation if text is None or annotation is inspect.Parameter.empty else Source(text)

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from multibody._signatures import readable_methods
+
 
 class MultibodyError(Exception):
     """The root of all errors that this library raises on purpose."""
@@ -26,6 +28,7 @@ class CacheError(MultibodyError):
     """Cached code differs from what its function compiles to now; raised if MULTIBODY_CACHE_MODE is "verify"."""
 
 
+@readable_methods
 class RobotFileError(InputError):
     """A robot file that cannot be read, or does not say what its format asks for, and where."""
 

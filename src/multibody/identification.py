@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody._reprs import short_fields
+from multibody._signatures import readable_names
 from multibody.algorithms.regressor import PARAMETERS, parameters, regressor
 from multibody.errors import InputError
 from multibody.geometry import log_cholesky
@@ -295,3 +296,6 @@ def _independent(R: NDArray[Any], tolerance: float) -> NDArray[Any]:
         rest = rest - np.outer(direction, direction @ rest)
         rest[:, k] = 0.0
     return np.array(sorted(chosen), dtype=int)
+
+
+readable_names(__name__)

@@ -75,6 +75,13 @@ def test_signatures_show_what_a_call_takes():
     assert "dtype: DTypeLike | None = None" in str(inspect.signature(mb.compile))
 
 
+def test_options_of_inverse_kinematics_are_those_of_the_solver():
+    shown = inspect.signature(mb.Robot.inverse_kinematics).parameters
+    solver = inspect.signature(mb.control.InverseKinematics).parameters.values()
+    keywords = {each.name: each.annotation for each in solver if each.kind is each.KEYWORD_ONLY}
+    assert {name: shown[name].annotation for name in keywords} == keywords
+
+
 def short(q: "ArrayLike", /, n: int = 1) -> "float":
     """Strings, and what is none."""
     del q, n

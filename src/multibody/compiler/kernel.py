@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from multibody._signatures import readable_names
 from multibody.compiler.codegen import target
 from multibody.compiler.codegen.variants import VECTOR, Texts, modules_of
 from multibody.compiler.runtime import native
@@ -123,3 +124,6 @@ class Kernel(Compiled):
         takes = ", ".join(f"{spec.name} {spec.shape}" for spec in self.signature.inputs)
         gives = ", ".join(map(str, self.signature.outputs))
         return f"<Kernel {self.name}({takes}) -> {gives}, {sum(self.ops.values())} operations, {self.signature.dtype}>"
+
+
+readable_names(__name__)

@@ -1,6 +1,7 @@
 """Control: priorities, tasks, inverse kinematics, trajectories."""
 
 from multibody._foreign_names import unknown_attribute
+from multibody._signatures import readable_names
 from multibody.control import trajectories
 from multibody.control.floating_base_inverse_dynamics import floating_inverse_dynamics
 from multibody.control.inverse_kinematics import InverseKinematics
@@ -93,3 +94,5 @@ __all__ = [
 ]
 
 __getattr__ = unknown_attribute("multibody.control")
+
+readable_names(__name__)

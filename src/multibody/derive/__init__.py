@@ -3,6 +3,7 @@
 Needs SymPy, of the extra `multibody[symbolic]`; `make demo` installs it.
 """
 
+from multibody._signatures import readable_names
 from multibody.tracing.emission import optional
 
 optional("sympy", "symbolic")
@@ -61,3 +62,5 @@ __all__ = [
     "with_quasi_velocities",
     "with_rates_as_velocities",
 ]
+
+readable_names(__name__)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from multibody._signatures import readable_names
 from multibody.derive.ready_made.branching_hinges import branching_hinges
 from multibody.derive.ready_made.cart_pendulum import cart_pendulum
 from multibody.derive.ready_made.double_mass_pendulum import double_mass_pendulum
@@ -73,3 +74,6 @@ def system(name: str) -> System:
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(SYSTEMS)}"
         raise InputError(f"no system {name!r}: {hint}")
     return SYSTEMS[name].make()
+
+
+readable_names(__name__)

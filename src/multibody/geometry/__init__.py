@@ -1,5 +1,6 @@
 """Rotations, poses, twists, wrenches, inertias, Lie groups and the rates of parameterisations. No robots here."""
 
+from multibody._signatures import readable_names
 from multibody.geometry import (
     derivatives,
     groups,
@@ -34,3 +35,6 @@ __all__ = [
     "representations",
     "so3",
 ]
+
+for module in (derivatives, log_cholesky, operators, points, quaternions, rates, representations, so3):
+    readable_names(module.__name__)

@@ -30,7 +30,7 @@ def public(function: Callable[P, T]) -> Callable[P, T]:
             what = f"{function.__qualname__}: expected batch shapes that broadcast"
             raise InputError(f"{what}, got arguments of shapes {shapes}") from None
 
-    return run
+    return readable(run)
 
 
 def public_methods(cls: type[T]) -> type[T]:
@@ -43,11 +43,11 @@ def public_methods(cls: type[T]) -> type[T]:
             continue
         wrapped: Any = None
         if isinstance(member, classmethod):
-            wrapped = classmethod(readable(public(member.__func__)))
+            wrapped = classmethod(public(member.__func__))
         elif isinstance(member, property) and member.fget:
             wrapped = property(public(member.fget), doc=member.__doc__)
         elif callable(member) and not isinstance(member, type):
-            wrapped = readable(public(member))
+            wrapped = public(member)
         if wrapped is not None:
             setattr(cls, name, wrapped)
     return cls

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody._signatures import Lines, Source
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia, quaternions, rates
 from multibody.geometry._arrays import at, block_matrix, eye_like, first, floats, is_traced, read_only
@@ -163,10 +164,11 @@ def keywords_of(
         plain = inspect.signature(function)
         owner, _ = plain.parameters.values()
         arrays = (
-            inspect.Parameter(name, owner.POSITIONAL_OR_KEYWORD, default=None, annotation="ArrayLike | None")
+            inspect.Parameter(name, owner.POSITIONAL_OR_KEYWORD, default=None, annotation=Source("ArrayLike | None"))
             for name in NAMES
         )
-        call.__signature__ = plain.replace(parameters=[owner, *arrays])  # type: ignore[attr-defined]
+        result = Source(plain.return_annotation)
+        call.__signature__ = Lines([owner, *arrays], return_annotation=result)  # type: ignore[attr-defined]
         return call
 
     return decorate

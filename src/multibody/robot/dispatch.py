@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -33,6 +33,20 @@ class Options(TypedDict, total=False):
     out: Any
     threads: int | None
     parameters: Parameters | None
+
+
+class SolverOptions(TypedDict, total=False):
+    """Options of `mb.control.InverseKinematics`."""
+
+    position_tolerance: float
+    rotation_tolerance: float
+    limits: bool
+    axes: str | Sequence[str]
+    reference: str | None
+    posture: ArrayLike | None
+    base: str
+    seeds: int | str | None
+    follow: bool
 
 
 class CallKey(NamedTuple):

@@ -4,6 +4,7 @@ import os
 import warnings
 from typing import IO, Any
 
+from multibody._signatures import readable
 from multibody.errors import RobotFileWarning
 from multibody.model import load as model_load
 from multibody.robot.robot import Robot
@@ -14,6 +15,7 @@ LISTED_FIRST = ("fixed", "units")
 """Codes of diagnostics that are listed first: they make all results wrong."""
 
 
+@readable
 def load(source: str | os.PathLike[str] | bytes | IO[Any], *, dtype: str | None = None, **options: Any) -> Robot:
     """Load a robot from a file (URDF, MJCF, SDF), from XML text, or by the name of an embedded robot.
 

@@ -42,6 +42,7 @@ from multibody.robot.dispatch import (
     FrameCalls,
     Options,
     Parameters,
+    SolverOptions,
     Wrenches,
     constraint_inputs,
     wrench_arrays,
@@ -685,7 +686,7 @@ class Robot(metaclass=ForeignNames):
         *,
         seed: int = 0,
         threads: int | None = None,
-        **options: Any,
+        **options: Unpack[SolverOptions],
     ) -> Any:
         """Inverse kinematics: find configurations with given poses of one or several frames.  [RD §2.9.3]
 
@@ -695,7 +696,8 @@ class Robot(metaclass=ForeignNames):
                 with a list of frames.
             q0: (..., nq), the initial guess; by default the middle of the limits.
             seed: of the random restarts, which follow if the initial guess does not converge.
-            **options: of the solver, `mb.control.InverseKinematics`, which is reused: tolerances, limits, axes, ...
+            **options: position_tolerance, rotation_tolerance, limits, axes, reference, posture, base, seeds, follow: as
+                `mb.control.InverseKinematics` has them. The solver is made once for equal options.
 
         Returns:
             The `Answer` of the solver: q (..., nq), success (...), position_error, rotation_error, rounds, restarted.

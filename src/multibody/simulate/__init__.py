@@ -5,6 +5,7 @@ run = simulate.Simulator(robot, dt=0.002, ground=simulate.Ground())(q, v, second
 """
 
 from multibody._foreign_names import unknown_attribute
+from multibody._signatures import readable_names
 from multibody.simulate.contact.ground import Ground
 from multibody.simulate.contact.spheres import SphereContact, SpherePair, contacts_of
 from multibody.simulate.controllers import PD
@@ -29,3 +30,5 @@ __all__ = [
 ]
 
 __getattr__ = unknown_attribute("multibody.simulate")
+
+readable_names(__name__)

@@ -4,6 +4,7 @@ study = mb.sweep.Study(function, mb.sweep.uniform(10**6, kp=(1, 100), kd=(0, 10)
 study.run()
 """
 
+from multibody._signatures import readable_names
 from multibody.sweep.designs import grid, indexed, latin_hypercube, mapping, normal, sobol, uniform
 from multibody.sweep.designs.samples import Samples
 from multibody.sweep.errors import StoreError, StudyBusyError, StudyChangedError, SweepError, SweepWarning
@@ -28,3 +29,5 @@ __all__ = [
     "sobol",
     "uniform",
 ]
+
+readable_names(__name__)

@@ -8,6 +8,7 @@ mb.view.draw(system, "system.svg")
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from multibody._signatures import readable_names
 from multibody.view.picture import picture
 from multibody.view.viewer import Viewer, show
 
@@ -29,3 +30,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*globals(), *_LATER]
+
+
+readable_names(__name__)

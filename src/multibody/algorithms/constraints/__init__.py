@@ -1,5 +1,6 @@
 """Constraints and contacts: one small interface, a file for each family, and sets of them."""
 
+from multibody._signatures import readable_names
 from multibody.algorithms.constraints.closures import Distance, HingeClosure, JointCoupling, PointClosure, Weld
 from multibody.algorithms.constraints.constraint import Constraint
 from multibody.algorithms.constraints.constraint_set import ConstraintSet, Ranks, Worst
@@ -24,3 +25,5 @@ __all__ = [
     "Worst",
     "stated",
 ]
+
+readable_names(__name__)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody._saving import check_place
+from multibody._signatures import readable
 from multibody.derive.drawing.mechanism import Anatomy, plane_of
 from multibody.derive.drawing.sketch import scale_of, sketch
 from multibody.derive.results.compiled import source
@@ -23,6 +24,7 @@ SAMPLES = 25
 """Pictures from which the size of all is found."""
 
 
+@readable
 def animate(
     equations: Equations,
     q: ArrayLike,

@@ -9,6 +9,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from multibody._saving import check_place
+from multibody._signatures import readable
 from multibody.derive.drawing import primitives2d
 from multibody.derive.drawing.mechanism import (
     LENGTH_TOLERANCE,
@@ -26,6 +27,7 @@ from multibody.derive.system.system import System
 from multibody.errors import InputError
 
 
+@readable
 def draw(
     system: System, path: str | PathLike[str] | None = None, q: Any = None, values: Mapping[Any, float] | None = None
 ) -> Any:

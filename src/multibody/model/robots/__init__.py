@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from multibody._signatures import readable_names
 from multibody.errors import InputError
 from multibody.model.builder import Builder
 from multibody.model.robots import (
@@ -96,3 +97,6 @@ def describe(name: str) -> Description:
 def _maker(name: str) -> Callable[..., Builder]:
     makers = {**{file: module.build for file, module in _FILES.items()}, **free_body.MAKERS}
     return by_name(makers, "robot", name, "embedded robots")
+
+
+readable_names(__name__)

@@ -4,6 +4,7 @@ Coordinates belong to joints by name. If joints are added or removed, the others
 indices in q.
 """
 
+from multibody._signatures import readable_names
 from multibody.model.surgery.attach import attach, beside
 from multibody.model.surgery.change import change
 from multibody.model.surgery.lock import lock
@@ -14,3 +15,5 @@ from multibody.model.surgery.scale import scale
 from multibody.model.surgery.with_parameters import with_parameters
 
 __all__ = ["attach", "beside", "change", "lock", "payload", "remove", "rename", "scale", "with_parameters"]
+
+readable_names(__name__)

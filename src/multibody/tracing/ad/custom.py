@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from multibody._signatures import readable
 from multibody.errors import InputError
 from multibody.tracing.ad.reverse import reverse
 from multibody.tracing.ad.tangents import Tangents
@@ -21,6 +22,7 @@ from multibody.tracing.record.trace import flat, graph_of, input_nodes, split
 Function = Callable[..., Any]
 
 
+@readable
 def custom(function: Function, *, jvp: Function | None = None, vjp: Function | None = None) -> Function:
     """Give a function a custom derivative, in place of that of its operations.
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from multibody._signatures import readable
 from multibody.tracing.ad.custom import apply_by_columns, arrays_of, with_derivative
 from multibody.tracing.ad.jacobian import jacobian_rows
 from multibody.tracing.ad.tangents import Tangents, dense_rows
@@ -16,6 +17,7 @@ from multibody.tracing.record.loop import loop
 from multibody.tracing.record.trace import flat, graph_of, open_graph
 
 
+@readable
 def fixed_point(
     body: Callable[[Any], Any],
     carry: Any,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody._signatures import readable_names
 from multibody.errors import InputError
 from multibody.geometry._arrays import transpose
 from multibody.tracing.array.traced import TracedArray
@@ -191,3 +192,6 @@ def _times(A: Array, x: Array) -> Array:
 
 def _length(x: Array) -> NDArray[Any]:
     return np.sqrt(np.sum(x * x, axis=-1))
+
+
+readable_names(__name__)

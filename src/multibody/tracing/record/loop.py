@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody._signatures import readable
 from multibody.errors import InputError
 from multibody.tracing.array.traced import TracedArray, floats, is_mask, nodes, refuse
 from multibody.tracing.graph.graph import Graph
@@ -18,6 +19,7 @@ from multibody.tracing.record.trace import flat, graph_of, open_graph, split
 NESTING = "loop: the body must return values nested as those it takes"
 
 
+@readable
 def loop(
     count: int | None,
     body: Callable[..., Any],
