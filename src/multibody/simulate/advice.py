@@ -36,15 +36,15 @@ TAKEN = 0.05
 """Of the largest kinetic energy: what may be taken away where no force had put it in."""
 FAST = 0.5
 """In m/s: impacts that are to bounce where there is restitution."""
-STATES = 20_000
-"""Of a run, whose depths and energies are looked at."""
+DEPTH_STATES = 20_000
+"""The states of a run whose penetration is computed."""
 
 
-def states_of(run: Run) -> list[State]:
+def states_of(run: Run, most: int = RATE_STATES) -> list[State]:
     """Times and states, (nq,) and (nv,), that are spread over the rows and samples of a run; only finite ones."""
     q, v = run.q.reshape(-1, run.q.shape[-1]), run.v.reshape(-1, run.v.shape[-1])
     finite = np.flatnonzero(np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1))
-    chosen = finite[np.unique(np.linspace(0, len(finite) - 1, RATE_STATES).astype(int))] if len(finite) else finite
+    chosen = finite[np.unique(np.linspace(0, len(finite) - 1, most).astype(int))] if len(finite) else finite
     return [(run.t[k % len(run.t)], q[k].astype(float), v[k].astype(float)) for k in chosen]
 
 
@@ -177,21 +177,13 @@ def _taken(step: Step, run: Run) -> list[str]:
     ]
 
 
-def _states(run: Run) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The finite states of all samples, or some of very many."""
-    q, v = run.q.reshape(-1, run.q.shape[-1]), run.v.reshape(-1, run.v.shape[-1])
-    some = slice(None, None, max(1, -(-len(q) // STATES)))
-    finite = np.isfinite(q[some]).all(axis=-1) & np.isfinite(v[some]).all(axis=-1)
-    return q[some][finite], v[some][finite]
-
-
 def _depth(step: Step, run: Run) -> list[str]:
     """A sentence where contacts are deep in the ground."""
     rule, scene = step.rule, step.scene
-    q, _ = _states(run)
-    if not scene.grounded or not len(q):
+    configurations = [q for _, q, _ in states_of(run, DEPTH_STATES)]
+    if not scene.grounded or not configurations:
         return []
-    depth = -float(np.min(gaps(step.tree, scene.grounded, q)))
+    depth = -float(np.min(gaps(step.tree, scene.grounded, np.stack(configurations))))
     if depth <= rule.max_penetration:
         return []
     told = "a stiffer ground" if rule.has_soft_ground else "a shorter dt"

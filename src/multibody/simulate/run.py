@@ -101,16 +101,17 @@ class Run:
 
         Zero in ordinary motion: more than a share of a percent of the energy says that dt is too long for the motion.
         """
-        bound = self.state.get("bound")
-        return np.zeros(self.q.shape[:-2]) if bound is None else np.asarray(bound)[..., 2]
+        return self._bound(2)
 
     @property
     def share_taken(self) -> NDArray[Any]:
         """(...): `taken` by the largest kinetic energy of the run; above 1, what is left is not the robot's motion."""
+        return self.taken / np.where(self.taken > 0, np.maximum(self._bound(3), np.finfo(np.float32).tiny), 1.0)
+
+    def _bound(self, entry: int) -> NDArray[Any]:
+        """(...): an entry of the energy limiter's bound; 0 without a limiter."""
         bound = self.state.get("bound")
-        largest = 0.0 if bound is None else np.asarray(bound)[..., 3]
-        taken = self.taken
-        return taken / np.where(taken > 0, np.maximum(largest, np.finfo(np.float32).tiny), 1.0)
+        return np.zeros(self.q.shape[:-2]) if bound is None else np.asarray(bound)[..., entry]
 
     @property
     def failures(self) -> list[str]:
@@ -271,7 +272,7 @@ def about(simulator: Any) -> dict[str, Any]:
         "spheres": spheres,
         "grounds": [_surface(ground) for ground in simulator.grounds],
         "pairs": pairs,
-        "joints": list(scene.bounds.velocities),
+        "joints": scene.bounds.velocities.tolist(),
         "constraints": [] if simulator.constraints is None else list(simulator.constraints.row_names),
         "version": import_module("multibody").__version__,
     }

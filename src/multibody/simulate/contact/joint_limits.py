@@ -12,8 +12,10 @@ from multibody.model.tree import Tree
 class JointRows(NamedTuple):
     """The joints with limits or dry friction, each with one row."""
 
-    coordinates: tuple[int, ...]
-    velocities: tuple[int, ...]
+    coordinates: NDArray[Any]
+    """(joints,): indices in q."""
+    velocities: NDArray[Any]
+    """(joints,): indices in v."""
     lower: NDArray[Any]
     upper: NDArray[Any]
     restitution: float = 0.0
@@ -22,14 +24,12 @@ class JointRows(NamedTuple):
 
 def bounds_of(tree: Tree, limits: bool, passive: bool, restitution: float = 0.0) -> JointRows:
     """The joints with one coordinate that have limits or, if `passive`, dry friction."""
-    chosen = []
-    for joint in tree.joints:
-        if joint.mimic is not None or joint.kind.nv != 1 or joint.kind.nq != 1:
-            continue
-        k = joint.q.start
-        limited = limits and bool(np.isfinite([tree.lower[k], tree.upper[k]]).any())
-        if limited or (passive and not is_zero(tree.friction[..., joint.v])):
-            chosen.append((k, joint.v.start, *((tree.lower[k], tree.upper[k]) if limited else (-np.inf, np.inf))))
-    chosen.sort()
-    columns = list(zip(*chosen, strict=True)) if chosen else [(), (), (), ()]
-    return JointRows(columns[0], columns[1], np.array(columns[2]), np.array(columns[3]), restitution)
+    lower, upper = (tree.lower, tree.upper) if limits else (np.full(tree.nq, -np.inf), np.full(tree.nq, np.inf))
+    places = [
+        (joint.q.start, joint.v.start)
+        for joint in tree.joints
+        if joint.mimic is None and joint.kind.nv == joint.kind.nq == 1
+        if np.isfinite([lower[joint.q], upper[joint.q]]).any() or (passive and not is_zero(tree.friction[..., joint.v]))
+    ]
+    q, v = np.array(sorted(places), int).reshape(-1, 2).T
+    return JointRows(q, v, lower[q], upper[q], restitution)

@@ -36,7 +36,7 @@ def resolve_penetration(problem: ContactProblem, q: NDArray[Any], energy: Any) -
 
     def violation(q: NDArray[Any]) -> tuple[Any, Any, Any]:
         """The smallest and the largest displacement of each row that is allowed, and the largest violation."""
-        at = q[list(bounds.coordinates)] if bounds.coordinates else np.zeros((0,))
+        at = q[bounds.coordinates]
         lower = np.concatenate([-gaps(tree, pairs, q) if pairs else np.zeros((0,)), bounds.lower - at])
         upper = np.concatenate([np.full(count, np.inf), bounds.upper - at])
         worst = np.max(np.maximum(lower, -upper))

@@ -76,7 +76,7 @@ class ContactProblem:
         """The problem at a midpoint."""
         scene, tree, q, v, constraints = midpoint.scene, midpoint.tree, midpoint.q, midpoint.v, midpoint.constraints
         contacts = contact_rows(tree, scene.pairs, q)
-        joint_rows = np.eye(tree.nv, dtype=v.dtype)[list(scene.bounds.velocities)]
+        joint_rows = np.eye(tree.nv, dtype=v.dtype)[scene.bounds.velocities]
         R = np.concatenate([contact.R for contact in contacts] + [joint_rows])
         half = HalfSolve(midpoint.M, R, ())
         scaled = half.Z * half.D_inv[:, None]
@@ -146,7 +146,7 @@ class ContactProblem:
         """The least and largest velocities of joints with bounds, the largest dry friction, the delays of impacts."""
         scene, dt, bounds = self.midpoint.scene, self.midpoint.dt, self.midpoint.scene.bounds
         closed = 0.0 if self.known is None else self.known.closed
-        at = self.midpoint.q[list(bounds.coordinates)] if bounds.coordinates else np.zeros((0,))
+        at = self.midpoint.q[bounds.coordinates]
         floor = -2.0 / dt * np.maximum(at - bounds.lower - closed, 0.0)
         ceiling = 2.0 / dt * np.maximum(bounds.upper - at - closed, 0.0)
         delays: Any = np.zeros(len(bounds.velocities))
@@ -155,7 +155,7 @@ class ContactProblem:
             (low, early, up), (high, late, down) = limit_impacts(bounds, dt, at, self.before[first:], free[first:])
             floor, ceiling = np.where(low, up, floor), np.where(high, -down, ceiling)
             delays = np.where(low, early, np.where(high, late, 0.0))
-        return floor, ceiling, dt * self.midpoint.tree.friction[..., list(bounds.velocities)], delays
+        return floor, ceiling, dt * self.midpoint.tree.friction[..., bounds.velocities], delays
 
     def contact_work(self, P: NDArray[Any], free: NDArray[Any], delays: NDArray[Any]) -> tuple[Any, Any]:
         """The work of compliant ground, and of all other impulses at their own times, in J."""
