@@ -11,8 +11,7 @@ from multibody.algorithms import kinematics
 from multibody.algorithms.jacobian import cross_columns, jacobian
 from multibody.geometry._arrays import matrix
 from multibody.model.tree import Tree
-from multibody.simulate.contact.gaps import Pair, length_and_direction
-from multibody.simulate.contact.ground import Ground
+from multibody.simulate.contact.gaps import Pair, separation, spheres_of
 from multibody.simulate.contact.spheres import SphereContact, SpherePair
 
 
@@ -27,30 +26,22 @@ class ContactRows(NamedTuple):
 
 
 def contact_rows(tree: Tree, pairs: Sequence[Pair], q: NDArray[Any]) -> list[ContactRows]:
-    """The rows of all pairs.  [RD 3.60]"""
-    return [
-        _sphere_rows(tree, pair, q) if isinstance(pair, SpherePair) else _ground_rows(tree, *pair, q) for pair in pairs
-    ]
+    """The rows of all pairs.  [RD 3.60]
 
-
-def _ground_rows(tree: Tree, contact: SphereContact, ground: Ground, q: NDArray[Any]) -> ContactRows:
-    center, moves = _moving(tree, contact, q)
-    distance, n = ground.surface(center, contact.radius)
-    axes = ground.axes(n)
-    return ContactRows(np.matmul(axes, moves(contact.radius * n)), axes, distance - contact.radius)
-
-
-def _sphere_rows(tree: Tree, pair: SpherePair, q: NDArray[Any]) -> ContactRows:
-    """The velocity is that of the first sphere relative to the second, in the middle of the gap.
-
-    Opposite forces act on both at one point, so that momenta stay.
+    The velocity is that of the first sphere relative to the ground, or to the second sphere in the middle of the gap:
+    opposite forces act on both at one point, so that momenta stay.
     """
-    (first, moves_first), (second, moves_second) = (_moving(tree, each, q) for each in (pair.first, pair.second))
-    length, n = length_and_direction(first - second)
-    axes = _basis(n)
-    gap = length - pair.first.radius - pair.second.radius
-    below, above = (pair.first.radius + gap / 2) * n, (pair.second.radius + gap / 2) * n
-    return ContactRows(np.matmul(axes, moves_first(below) - moves_second(-above)), axes, gap)
+    rows = []
+    for pair in pairs:
+        centers, moves = zip(*(_moving(tree, each, q) for each in spheres_of(pair)), strict=True)
+        gap, n = separation(pair, centers)
+        if isinstance(pair, SpherePair):
+            axes, half = _basis(n), gap / 2
+            J = moves[0]((pair.first.radius + half) * n) - moves[1](-(pair.second.radius + half) * n)
+        else:
+            axes, J = pair[1].axes(n), moves[0](pair[0].radius * n)
+        rows.append(ContactRows(np.matmul(axes, J), axes, gap))
+    return rows
 
 
 def _moving(

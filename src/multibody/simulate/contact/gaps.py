@@ -19,17 +19,23 @@ MIN_SQUARED_DISTANCE = 1e-24
 """The squared distance of two centres below which its direction is z, in m²."""
 
 
+def separation(pair: Pair, centers: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The gap of a pair and its normal, which points to the first, from the centres of its spheres."""
+    if isinstance(pair, SpherePair):
+        length, n = length_and_direction(centers[0] - centers[1])
+        return length - pair.first.radius - pair.second.radius, n
+    distance, n = pair[1].surface(centers[0], pair[0].radius)
+    return distance - pair[0].radius, n
+
+
+def spheres_of(pair: Pair) -> tuple[SphereContact, ...]:
+    """The one or two spheres on the robot."""
+    return (pair.first, pair.second) if isinstance(pair, SpherePair) else pair[:1]
+
+
 def gaps(tree: Tree, pairs: Sequence[Pair], q: NDArray[Any]) -> NDArray[Any]:
     """(pairs,): the distances between surfaces."""
-    distances = []
-    for pair in pairs:
-        if isinstance(pair, SpherePair):
-            length, _ = length_and_direction(center(tree, pair.first, q) - center(tree, pair.second, q))
-            distances.append(length - pair.first.radius - pair.second.radius)
-        else:
-            distance, _ = pair[1].surface(center(tree, pair[0], q), pair[0].radius)
-            distances.append(distance - pair[0].radius)
-    return np.stack(distances)
+    return np.stack([separation(pair, [center(tree, each, q) for each in spheres_of(pair)])[0] for pair in pairs])
 
 
 def center(tree: Tree, contact: SphereContact, q: NDArray[Any]) -> NDArray[Any]:
