@@ -79,6 +79,7 @@ ROBOT: Names = {
     "robot.coriolis(q, v)": "C coriolis_matrix computeCoriolisMatrix",
     "robot.pose(frame, q), robot.poses(q) for all frames": "forward_kinematics forwardKinematics fk fkine "
     "framesForwardKinematics kinematics placement transform get_frame_pose",
+    "robot.with_frame(name, parent, pose)": "add_frame addFrame addBodyFrame AddFrame add_site add_body_frame",
     "robot.inverse_kinematics(frame, target)": "ik IK ikine solve_ik",
     "robot.jacobian(frame, q)": "J jac jacob0 jacobe "
     "frame_jacobian computeFrameJacobian getFrameJacobian computeJointJacobians geometric_jacobian",

@@ -124,6 +124,7 @@ ELSEWHERE = {
     "model/surgery/_shared.py": "model/test_attach.py",
     "model/surgery/change.py": "model/test_attach.py",
     "model/surgery/payload.py": "model/test_attach.py",
+    "model/surgery/with_frame.py": "robot/test_foreign_names.py",
     "model/surgery/remove.py": "model/test_lock.py",
     "model/surgery/rename.py": "model/test_attach.py",
     # algorithms by laws over random robots, and beside Pinocchio and MuJoCo

@@ -260,3 +260,54 @@ def test_a_payload_of_a_mass_is_a_point():
     for bad in (-1.0, 0, np.nan):
         says(lambda bad=bad: ROBOT.payload("tip", bad), "payload on 'tip': expected a positive mass in kg, got")
     says(lambda: ROBOT.payload("tip", np.inf), "finite")
+
+
+def test_a_frame_of_a_tool():
+    """The pose of a new frame is that of its parent times the given one, on links and on frames of links."""
+    robot, rng = robot_of("panda"), np.random.default_rng(3)
+    q, T = robot.random(rng, 4), mb.Pose.random(rng)
+    tooled = robot.with_frame("tcp", "tool", T).with_frame("tip", "tcp", [0.0, 0.0, 0.1])
+    wanted = robot.pose("tool", q) @ T
+    near(tooled.pose("tcp", q).matrix, wanted.matrix, 1e-12)
+    near(tooled.pose("tip", q).position, wanted @ np.array([0.0, 0.0, 0.1]), 1e-12)
+    assert set(tooled.frames) - set(robot.frames) == {"tcp", "tip"}
+    assert tooled.mass == robot.mass
+    scene = robot.beside(mb.load("free-body-se3"), prefix="ball/").with_frame("tcp", "tool", T)
+    near(scene.pose("tcp", scene.home()).matrix, (robot.pose("tool", robot.home()) @ T).matrix, 1e-12)
+    says(lambda: robot.with_frame("tool", "tool"), "with_frame: 'panda' has a link or frame 'tool' already")
+    says(lambda: robot.with_frame("tcp", "hand_of_nobody"), "no frame is named 'hand_of_nobody'")
+    says(lambda: robot.with_frame("", "tool"), "with_frame, name: expected a text that is not empty")
+    says(lambda: robot.with_frame("tcp", "tool", np.zeros(2)), "a position of three finite numbers")
+    with pytest.raises(AttributeError, match=r"use robot.with_frame\(name, parent, pose\)"):
+        robot.add_frame  # noqa: B018
+
+
+def test_names_of_euler_angles_with_and_without_their_prefix():
+    rng = np.random.default_rng(4)
+    R, w = mb.Rotation.random(rng, 5), rng.standard_normal((5, 3))
+    rates = mb.geometry.rates
+    for name in ("zyx", "xyz", "zxz", "extrinsic-xyz"):
+        full = f"euler-{name}"
+        near(R.euler(full), R.euler(name), 0.0)
+        assert mb.Rotation.from_euler(full, R.euler(name)) == mb.Rotation.from_euler(name, R.euler(name))
+        chi = rates.parameters(name, R)
+        near(chi, rates.parameters(full, R), 0.0)
+        near(rates.angular(name, chi), rates.angular(full, chi), 0.0)
+        near(rates.angular_inverse(name, chi) @ w[..., None], rates.angular_inverse(full, chi) @ w[..., None], 0.0)
+    robot, q = mb.load("panda"), mb.load("panda").random(rng)
+    near(robot.analytical_jacobian("tool", q, "zyx"), robot.analytical_jacobian("tool", q, "euler-zyx"), 0.0)
+    says(lambda: rates.parameters("zyy", R), "euler-zyx")
+    says(lambda: R.euler("euler-ZYX"), "Euler sequence: expected one of")
+
+
+def test_poses_of_matrices_say_how():
+    says(lambda: mb.Pose(np.eye(4)), "got ndarray first; use Pose.from_matrix(matrix)")
+    says(lambda: mb.Pose(np.eye(3), [1, 2, 3]), "use Pose(Rotation.from_matrix(matrix), position)")
+    says(lambda: mb.Pose([1.0, 0, 0, 0], [1, 2, 3]), "use Pose(Rotation.from_quaternion(q), position), with w first")
+    says(lambda: mb.Pose([[1.0], [0, 0]], [1, 2, 3]), "expected a Rotation and a position, got list first")
+    assert mb.Pose(mb.Rotation.identity()) == mb.Pose.identity()
+
+
+def test_constraints_behind_the_state():
+    feet = [mb.constraints.PointContact("tip", "tip")]
+    says(lambda: ROBOT.constrained_dynamics(Q, V, V, feet), "expected constraints first", "(constraints, q, v, tau)")

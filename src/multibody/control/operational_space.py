@@ -21,6 +21,7 @@ from multibody.control.pose_error import ERRORS, ROTATION_VECTOR, ROWS
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import at, check_values, choice, first, floats, is_traced, transpose
+from multibody.geometry.rates import orientation_name
 from multibody.model.actuation import floating_joints
 from multibody.model.tree import Tree
 from multibody.robot import Robot
@@ -93,7 +94,7 @@ class OperationalSpace:
         chosen, held = ROWS[choice(rows, "rows", tuple(ROWS))], supporting_contacts(robot, contacts, frame)
         if choice(compensation, "compensation", COMPENSATIONS) == "task" and held:
             raise InputError('compensation: expected "joint" with contacts, which gravity in the task does not know')
-        choice(error, "error", ERRORS)
+        error = choice(orientation_name(error), "error", ERRORS)
         check_masses(robot.model)
         limit = HEAVIEST * (robot.mass - _free_mass(robot.tree, frame)) if heaviest is None else heaviest
         limit = check_number(limit, "heaviest", "a positive inertia in kg")

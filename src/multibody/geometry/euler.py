@@ -16,6 +16,8 @@ from multibody.geometry._arrays import cross_sign, matrix, vector
 
 SEQUENCES = tuple(i + j + k for i, j, k in product("xyz", repeat=3) if i != j and j != k)
 EXTRINSIC = "extrinsic-"
+PREFIX = "euler-"
+"""Names of parameterisations have it before the sequence; both forms are accepted everywhere."""
 
 
 class Sequence(NamedTuple):
@@ -31,9 +33,10 @@ class Sequence(NamedTuple):
 
 
 def parse(name: str) -> Sequence:
-    """The sequence of that name; extrinsic ones are intrinsic in reverse order."""
-    extrinsic = isinstance(name, str) and name.startswith(EXTRINSIC)
-    letters = name.removeprefix(EXTRINSIC)[:: -1 if extrinsic else 1] if isinstance(name, str) else name
+    """The sequence of that name, "zyx" or "euler-zyx"; extrinsic ones are intrinsic in reverse order."""
+    text = name.removeprefix(PREFIX) if isinstance(name, str) else name
+    extrinsic = isinstance(text, str) and text.startswith(EXTRINSIC)
+    letters = text.removeprefix(EXTRINSIC)[:: -1 if extrinsic else 1] if isinstance(text, str) else text
     if letters not in SEQUENCES:
         hint = ""
         if isinstance(name, str) and name.lower() in SEQUENCES:

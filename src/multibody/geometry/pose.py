@@ -56,10 +56,11 @@ class Pose(Value):
     position: NDArray[Any]
     """A_o_B, (..., 3): the origin of B in A, in metres."""
 
-    def __init__(self, rotation: Rotation, position: ArrayLike) -> None:
+    def __init__(self, rotation: Rotation, position: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """From a rotation and a position (..., 3), whose batches broadcast."""
         if not isinstance(rotation, Rotation):
-            raise InputError(f"Pose: expected a Rotation and a position, got {type(rotation).__name__} first")
+            given = f"{type(rotation).__name__} first{_hint(rotation)}"
+            raise InputError(f"Pose: expected a Rotation and a position, got {given}")
         position = floats(position, "position", 3)
         batch = batch_shape("Pose", (rotation.matrix, 2), (position, 1))
         # the matrix is copied, too: that of robot.pose(..., out=...) is the caller's to write
@@ -246,3 +247,15 @@ def pose_of(matrix: NDArray[Any], position: NDArray[Any]) -> Pose:
     _set_rotation(pose, rotation)
     _set_position(pose, position)
     return pose
+
+
+def _hint(rotation: object) -> str:
+    """How to make a pose of a matrix or quaternion that was given in place of a Rotation."""
+    shape = np.asarray(rotation, dtype=object).shape
+    ways = {
+        (4, 4): "Pose.from_matrix(matrix)",
+        (3, 3): "Pose(Rotation.from_matrix(matrix), position)",
+        (4,): "Pose(Rotation.from_quaternion(q), position), with w first",
+    }
+    way = ways.get(shape[-2:]) or ways.get(shape[-1:])
+    return f"; use {way}" if way else ""

@@ -23,7 +23,7 @@ from multibody.geometry._arrays import (
     is_traced,
     singular_within,
 )
-from multibody.geometry.euler import SEQUENCES
+from multibody.geometry.euler import EXTRINSIC, PREFIX, SEQUENCES
 from multibody.geometry.orientation_parameters import (
     AngleAxis,
     Euler,
@@ -39,20 +39,26 @@ from multibody.geometry.rotation import Rotation
 from multibody.geometry.value import need
 
 _Map = Callable[[NDArray[Any]], NDArray[Any]]
-_EULER = "euler-"
 _ORIENTATIONS: dict[str, Callable[[], Orientation]] = {
     "quaternion": Quaternion,
     "angle-axis": AngleAxis,
     "rotation-vector": RotationVector,
     "matrix": Matrix,
 }
-ORIENTATIONS = (*(_EULER + sequence for sequence in SEQUENCES), *_ORIENTATIONS)
+ORIENTATIONS = (*(PREFIX + sequence for sequence in SEQUENCES), *_ORIENTATIONS)
 """The names of the orientation parameterisations; extrinsic Euler sequences have further names."""
 
 
+def orientation_name(name: str) -> str:
+    """The full name of a parameterisation: "euler-zyx" for "zyx"."""
+    bare = isinstance(name, str) and (name in SEQUENCES or name.startswith(EXTRINSIC))
+    return PREFIX + name if bare else name
+
+
 def _orientation(name: str) -> Orientation:
-    if isinstance(name, str) and name.startswith(_EULER):
-        return _euler(name.removeprefix(_EULER))
+    name = orientation_name(name)
+    if isinstance(name, str) and name.startswith(PREFIX):
+        return _euler(name.removeprefix(PREFIX))
     return _ORIENTATIONS[choice(name, "parameterisation of an orientation", ORIENTATIONS)]()
 
 

@@ -134,19 +134,19 @@ def rate_matrix(tree: Tree, q: NDArray[Any], base: str = "quaternion") -> NDArra
             `geometry.rates.ORIENTATIONS` such as "euler-zyx", for Euler-angle bases: F then has as many rows as that
             parameterisation makes of q.
     """
-    _known(base)
+    base = _known(base)
     return _blocks([_rates(tree, joint, q, base)[0] for joint in tree.independent_joints], q)
 
 
 def rate_inverse(tree: Tree, q: NDArray[Any], base: str = "quaternion") -> NDArray[Any]:
     """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.  [Kindr §Coordinate Rates; RD 2.262]"""
-    _known(base)
+    base = _known(base)
     return _blocks([_rates(tree, joint, q, base)[1] for joint in tree.independent_joints], q)
 
 
-def _known(base: str) -> None:
-    """Raise an InputError for an unknown name, even if no base uses it."""
-    choice(base, "base, a parameterisation of an orientation", rates.ORIENTATIONS)
+def _known(base: str) -> str:
+    """The full name of a parameterisation; an InputError if it is unknown, even if no base uses it."""
+    return choice(rates.orientation_name(base), "base, a parameterisation of an orientation", rates.ORIENTATIONS)
 
 
 def _rates(tree: Tree, joint: Joint, q: NDArray[Any], base: str) -> tuple[NDArray[Any], NDArray[Any]]:

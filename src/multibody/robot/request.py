@@ -275,6 +275,9 @@ def _options(quantity: Quantity, options: Mapping[str, Any], title: str) -> tupl
 
 def constraints_on(model: Model, constraints: Any) -> ConstraintSet:
     """Return a set of constraints on a model, from a set or a list of constraints."""
+    if isinstance(constraints, np.ndarray | float | int):
+        order = "robot.constrained_dynamics(constraints, q, v, tau)"
+        raise InputError(f"{model.name}: expected constraints first, as in {order}, got {type(constraints).__name__}")
     if not isinstance(constraints, ConstraintSet):
         return ConstraintSet(model, constraints)
     if constraints.model is not model and constraints.model != model:

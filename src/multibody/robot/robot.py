@@ -194,7 +194,10 @@ class Robot(metaclass=ForeignNames):
 
     @property
     def selection(self) -> Array:
-        """S, (actuators, nv): M a + h = S^T u + ...; S includes the gear ratios.  [RD 3.55-3.56]"""
+        """S, (actuators, nv): M a + h = S^T u + ..., with the motor torques u, before the gears.  [RD 3.55-3.56]
+
+        An entry is the gear ratio of a motor on its joint: 1, as in the lecture notes, for motors without a gear.
+        """
         return actuation.selection(self.model)
 
     # ---- configurations ----------------------------------------------------------------------------------------------
@@ -1148,6 +1151,20 @@ class Robot(metaclass=ForeignNames):
         2.5
         """
         return self._with(surgery.payload(self.model, frame, inertia, pose))
+
+    def with_frame(self, name: str, parent: str, pose: Pose | ArrayLike | None = None) -> Robot:
+        """Return the robot with one more frame, such as a tool's, fixed to a link or frame.
+
+        Args:
+            name: of the new frame.
+            parent: the link or frame that it is fixed to.
+            pose: the pose of the new frame in its parent, a Pose or a position (3,) in m; by default the identity.
+
+        >>> robot = mb.load("panda").with_frame("tcp", "tool", [0.0, 0.0, 0.1])
+        >>> (robot.pose("tool", robot.home()).inverse() @ robot.pose("tcp", robot.home())).position.round(12) + 0.0
+        array([0. , 0. , 0.1])
+        """
+        return self._with(surgery.with_frame(self.model, name, parent, pose))
 
     def remove(self, link: str) -> Robot:
         """Return the robot without a link and its descendants."""

@@ -20,6 +20,7 @@ from multibody.control.pose_error import DIFFERENCE, ERRORS, ROTATION_VECTOR, po
 from multibody.errors import SingularityError
 from multibody.geometry import Pose, rates
 from multibody.geometry._arrays import choice, matvec, numbers, transpose
+from multibody.geometry.rates import orientation_name
 from multibody.model import check_configuration, configuration
 from multibody.model.tree import Tree
 from multibody.robot import Robot
@@ -105,7 +106,7 @@ def iterate(
     refuse_traced("iterate", target, q0)
     check_pose(target, finite=True)
     choice(method, "method", METHODS)
-    choice(error, "error", ERRORS)
+    error = choice(orientation_name(error), "error", ERRORS)
     iterations = check_whole(iterations, "iterations")
     q = check_configuration.check(robot.tree, q0, limits=False)
     k = check_positive(numbers(step, "step", q), "step", "a factor of the steps")

@@ -12,8 +12,20 @@ from multibody.model.surgery.payload import payload
 from multibody.model.surgery.remove import remove
 from multibody.model.surgery.rename import rename
 from multibody.model.surgery.scale import scale
+from multibody.model.surgery.with_frame import with_frame
 from multibody.model.surgery.with_parameters import with_parameters
 
-__all__ = ["attach", "beside", "change", "lock", "payload", "remove", "rename", "scale", "with_parameters"]
+__all__ = [
+    "attach",
+    "beside",
+    "change",
+    "lock",
+    "payload",
+    "remove",
+    "rename",
+    "scale",
+    "with_frame",
+    "with_parameters",
+]
 
 readable_names(__name__)
