@@ -10,10 +10,9 @@ from PIL import Image
 
 import multibody as mb
 from multibody import simulate
-from multibody.view.camera import Camera
-from multibody.view.parts import parts_of
-from multibody.view.picture import placed
-from multibody.view.raster import render
+from multibody.view.rendering.camera import Camera
+from multibody.view.rendering.renderer import render
+from multibody.view.shapes.visual_shapes import visual_shapes
 
 SIZE, RATE, SECONDS = (360, 270), 12, 3.0
 PUSH = (1.2, 1.35, 52.0)
@@ -49,13 +48,12 @@ def following():
 
 
 def pictures(robot, path, view):
-    parts = parts_of(robot)
-    several = path[:: max(1, len(path) // 6)]
-    points = np.concatenate([surface.vertices for surface in placed(parts, robot.poses(several), len(several))])
+    shapes = visual_shapes(robot)
+    points = shapes.points(robot, path[:: max(1, len(path) // 6)])
     camera = Camera.around(points, view, SIZE)
     floor = min(0.0, points[:, 2].min())
     for q in path:
-        image = render(placed(parts, robot.poses(q[None]), 1), camera, floor)
+        image = render(shapes.placed(robot, q), camera, floor)
         yield (255 * image).round().astype(np.uint8)
 
 

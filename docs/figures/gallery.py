@@ -14,8 +14,7 @@ from PIL import Image
 
 import multibody as mb
 from multibody import derive
-from multibody.view.parts import parts_of
-from multibody.view.picture import placed
+from multibody.view.shapes.visual_shapes import visual_shapes
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from _robots import robot_data
@@ -89,8 +88,7 @@ def state_of(robot: mb.Robot, exhibit: Exhibit, folder: Path) -> np.ndarray:
             q[joint.q] = wanted[joint.name]
     if exhibit.floating:
         q[3:7] = exhibit.upright
-        surfaces = placed(parts_of(robot), robot.poses(q[None]), 1)
-        q[2] -= min(float(surface.vertices[:, 2].min()) for surface in surfaces)
+        q[2] -= float(visual_shapes(robot).points(robot, q)[:, 2].min())
     return q
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import multibody as mb
 from multibody import simulate
-from multibody.view.camera import OPENING, Camera
+from multibody.view.rendering.camera import OPENING, Camera
 
 pytestmark = pytest.mark.browser
 REFERENCE = Path(__file__).parent / "references" / "browser-planar-arm.npz"

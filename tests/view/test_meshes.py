@@ -5,8 +5,8 @@ import pytest
 
 import multibody as mb
 from multibody.errors import InputError
-from multibody.view import meshes
-from multibody.view.parts import parts_of
+from multibody.view.shapes import mesh_files
+from multibody.view.shapes.visual_shapes import visual_shapes
 
 GRAY = (0.5, 0.5, 0.5, 1.0)
 CORNERS = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -58,7 +58,7 @@ def written(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", ["stl", "obj", "dae"])
 def test_files_come_back(tmp_path, kind):
-    surfaces = meshes.read(written(tmp_path, kind), (1.0, 1.0, 1.0), None, GRAY)
+    surfaces = mesh_files.read(written(tmp_path, kind), (1.0, 1.0, 1.0), None, GRAY)
     points = np.concatenate([surface.vertices for surface in surfaces])
     lift = [0, 0, 0.5] if kind == "dae" else [0, 0, 0]  # of its node; centimetres are metres here, and z stays z
     np.testing.assert_allclose(np.unique(points.round(9), axis=0), np.unique(CORNERS + lift, axis=0), atol=1e-9)
@@ -68,7 +68,7 @@ def test_files_come_back(tmp_path, kind):
 
 def test_scales_mirror_and_robots_colours_win(tmp_path):
     red = (1.0, 0.0, 0.0, 1.0)
-    surfaces = meshes.read(written(tmp_path, "dae"), (2.0, 2.0, -2.0), red, GRAY)
+    surfaces = mesh_files.read(written(tmp_path, "dae"), (2.0, 2.0, -2.0), red, GRAY)
     assert volume(surfaces) == pytest.approx(8 / 6)  # outward still
     assert surfaces[0].color == red
 
@@ -80,7 +80,7 @@ def test_files_that_are_no_meshes_are_told(tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(InputError, match=name):
-        meshes.read(path, (1.0, 1.0, 1.0), None, GRAY)
+        mesh_files.read(path, (1.0, 1.0, 1.0), None, GRAY)
 
 
 URDF = """<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="1"/>
@@ -95,7 +95,7 @@ BOX = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
 def test_what_stands_for_a_missing_mesh_is_said(tmp_path, collision):
     path = tmp_path / "r.urdf"
     path.write_text(URDF.format(collision=collision))
-    parts = parts_of(mb.load(path))
+    parts = visual_shapes(mb.load(path))
     assert "missing.stl" in parts.notes[0]
     assert "arm" in parts.links
     if collision:

@@ -9,10 +9,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import multibody as mb
 from multibody.errors import InputError
 from multibody.view import picture
-from multibody.view.camera import Camera
-from multibody.view.parts import parts_of
-from multibody.view.picture import placed
-from multibody.view.raster import render
+from multibody.view.rendering.camera import Camera
+from multibody.view.rendering.renderer import render
+from multibody.view.shapes.visual_shapes import visual_shapes
 
 REFERENCES = Path(__file__).parent / "references"
 ROBOTS = ("cart-pendulum", "panda", "quadruped", "humanoid", "quadrotor")
@@ -42,13 +41,12 @@ def test_like_the_kept_picture(name):
 @pytest.mark.parametrize("name", ["panda", "quadrotor"])
 def test_a_missing_body_is_noticed(name):
     robot = mb.load(name)
-    parts, poses = parts_of(robot), robot.poses(robot.home()[None])
-    every = placed(parts, poses, 1)
-    camera = Camera.around(np.concatenate([surface.vertices for surface in every]), "three-quarter", SIZE)
-    whole = 255 * render(every, camera, 0.0)
-    for link in parts.links:
-        rest = type(parts)({name: own for name, own in parts.links.items() if name != link}, ())
-        assert far_apart(255 * render(placed(rest, poses, 1), camera, 0.0), whole) > SAME, link
+    shapes, q = visual_shapes(robot), robot.home()
+    camera = Camera.around(shapes.points(robot, q), "three-quarter", SIZE)
+    whole = 255 * render(shapes.placed(robot, q), camera, 0.0)
+    for link in shapes.links:
+        rest = type(shapes)({name: own for name, own in shapes.links.items() if name != link}, ())
+        assert far_apart(255 * render(rest.placed(robot, q), camera, 0.0), whole) > SAME, link
 
 
 def test_frames_and_masses_are_drawn_where_they_are():
@@ -57,8 +55,7 @@ def test_frames_and_masses_are_drawn_where_they_are():
     marks = {"frames": ["tool"], "center_of_mass": True}
     bare, marked = (pixels(picture(robot, q, size=SIZE, **more)) for more in ({}, marks))
     changed = np.argwhere(np.abs(bare - marked).max(axis=-1) > 24)
-    parts = placed(parts_of(robot), robot.poses(q[None]), 1)
-    camera = Camera.around(np.concatenate([surface.vertices for surface in parts]), "three-quarter", SIZE)
+    camera = Camera.around(visual_shapes(robot).points(robot, q), "three-quarter", SIZE)
     for point in (robot.pose("tool", q).position, robot.center_of_mass(q)):
         x, y, _ = camera.project(point)
         assert np.linalg.norm(changed - [y, x], axis=1).min() < 2.5

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from multibody.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
-from multibody.view.surfaces import Surface, rod, smooth, surface_of
+from multibody.view.shapes.surfaces import Surface, rod, smooth, surface_of
 
 WHITE = (1.0, 1.0, 1.0, 1.0)
 SOLIDS = [Box([0.2, 0.3, 0.5]), Sphere(0.4), Ellipsoid([0.1, 0.2, 0.4]), Capsule(0.1, 0.5), Cylinder(0.2, 0.3)]

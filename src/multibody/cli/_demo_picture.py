@@ -61,13 +61,12 @@ def draw(robot: Robot, flight: Flight, speeds: dict[str, dict[str, float]], path
 
 def _air(axes: Any, robot: Robot, flight: Flight) -> None:
     """The robot on its way, the first pictures paler, and the path of its centre of mass."""
-    from multibody.view.camera import Camera
-    from multibody.view.parts import parts_of
-    from multibody.view.picture import placed
-    from multibody.view.raster import render
+    from multibody.view.rendering.camera import Camera
+    from multibody.view.rendering.renderer import render
+    from multibody.view.shapes.visual_shapes import visual_shapes
 
     chosen = np.linspace(0, len(flight.time) - 1, SNAPSHOTS).round().astype(int)
-    surfaces = placed(parts_of(robot), robot.poses(flight.q[chosen]), SNAPSHOTS)
+    surfaces = visual_shapes(robot).placed(robot, flight.q[chosen])
     camera = Camera.around(np.concatenate([surface.vertices for surface in surfaces]), "side", SIZE)
     axes.imshow(render(surfaces, camera, 0.0), extent=(0, SIZE[0], SIZE[1], 0))
     com = camera.project(robot.center_of_mass(flight.q))

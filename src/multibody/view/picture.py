@@ -13,15 +13,12 @@ from multibody.geometry import Pose
 from multibody.geometry._arrays import truth
 from multibody.model import check_configuration
 from multibody.robot import Robot
-from multibody.view.camera import Camera
-from multibody.view.parts import Parts, parts_of
-from multibody.view.raster import render
-from multibody.view.surfaces import Surface
+from multibody.view.rendering.camera import Camera
+from multibody.view.rendering.renderer import render
+from multibody.view.shapes.decimation import shapes_for_picture
 
 DOTS = 100
 """Pixels in an inch of the figure."""
-PALE = 0.55
-"""How far the colours of the first of several robots go to white."""
 AXES = ("#d62728", "#2ca02c", "#1f77b4")
 
 
@@ -37,7 +34,10 @@ def picture(
     center_of_mass: bool = False,
     ground: bool | float = True,
 ) -> Any:
-    """A picture of a robot: shaded bodies, hidden parts hidden; without a browser.
+    """Draw a picture of a robot: shaded bodies, hidden parts hidden; without a browser.
+
+    Meshes are decimated to the pixels of the picture. The first picture of a robot reads its mesh files; further ones
+    of the same size take the decimated meshes from memory.
 
     Args:
         robot: what is drawn.
@@ -64,9 +64,8 @@ def picture(
     q = robot.home() if q is None else check_configuration.coordinates(robot.tree, q)
     states = np.atleast_2d(np.asarray(q, float))
     _check(robot, states, size, frames)
-    parts = parts_of(robot, truth(collisions, "collisions"))
-    poses = robot.poses(states)
-    surfaces = placed(parts, poses, len(states))
+    shapes = shapes_for_picture(robot, size, truth(collisions, "collisions"))
+    surfaces = shapes.placed(robot, states)
     points = np.concatenate([surface.vertices for surface in surfaces])
     floor = _floor(ground, points)
     w, h = size
@@ -78,30 +77,16 @@ def picture(
     axes.set_axis_off()
     length = 0.08 * float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
     for name in frames:
-        for k in range(len(states)):
-            _draw_frame(axes, camera, poses[name], k, length, name)
+        for pose in robot.pose(name, states):
+            _draw_frame(axes, camera, pose, length, name)
     if center_of_mass:
         at = camera.project(robot.center_of_mass(states))
         axes.plot(at[:, 0], at[:, 1], "o", ms=9, mfc="white", mec="black", mew=1.5)
         axes.plot(at[:, 0], at[:, 1], "+", ms=9, mec="black", mew=1.5)
-    figure.notes = parts.notes  # type: ignore[attr-defined]
+    figure.notes = shapes.notes  # type: ignore[attr-defined]
     if place is not None:
         figure.savefig(place, dpi=DOTS)
     return figure
-
-
-def placed(parts: Parts, poses: dict[str, Pose], count: int) -> list[Surface]:
-    """The surfaces of a robot in the world, at each of a number of configurations; all but the last are paler."""
-    surfaces = []
-    for k in range(count):
-        pale = PALE * (count - 1 - k) / max(1, count - 1)
-        for link, own in parts.links.items():
-            pose = poses[link][k]
-            for surface in own:
-                r, g, b, alpha = surface.color
-                mixed = (r + pale * (1 - r), g + pale * (1 - g), b + pale * (1 - b), alpha)
-                surfaces.append(surface.at(pose).painted(mixed))
-    return surfaces
 
 
 def _check(robot: Robot, states: NDArray[Any], size: Any, frames: Any) -> None:
@@ -124,11 +109,9 @@ def _floor(ground: Any, points: NDArray[Any]) -> float | None:
     return float(ground)
 
 
-def _draw_frame(axes: Any, camera: Camera, pose: Pose, k: int, length: float, name: str) -> None:
-    origin = np.asarray(pose.position)[k]
-    R = np.asarray(pose.rotation.matrix)[k]
-    start = camera.project(origin)
-    ends = camera.project(origin + length * R.T)
+def _draw_frame(axes: Any, camera: Camera, pose: Pose, length: float, name: str) -> None:
+    start = camera.project(pose.position)
+    ends = camera.project(pose.position + length * pose.rotation.matrix.T)
     for end, color in zip(ends, AXES, strict=True):
         axes.annotate(
             "",

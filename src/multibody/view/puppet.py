@@ -9,8 +9,8 @@ from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.model import check_configuration
 from multibody.robot import Robot
-from multibody.view.parts import Parts, parts_of
-from multibody.view.surfaces import Surface
+from multibody.view.shapes.surfaces import Surface
+from multibody.view.shapes.visual_shapes import VisualShapes, visual_shapes
 
 GHOST = 0.35
 """The opacity of one of several."""
@@ -21,7 +21,7 @@ class Puppet:
 
     def __init__(self, server: Any, robot: Robot, q: NDArray[Any], name: str, place: Pose) -> None:
         self.robot, self.name, self._place = robot, name, place
-        self.parts: Parts = parts_of(robot)
+        self.parts: VisualShapes = visual_shapes(robot)
         self._server = server
         self._poses = robot.kernel("poses")
         self._rows = np.array([robot.frames.index(link) for link in self.parts.links], int)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.robot import Robot
-from multibody.view.camera import OPENING, Camera
-from multibody.view.parts import Parts
+from multibody.view.rendering.camera import OPENING, Camera
+from multibody.view.shapes.visual_shapes import VisualShapes
 
 MARGIN = 1.25
 """Room around the robot: panels can come beside it."""
@@ -18,10 +18,8 @@ FREE = 0.42
 class Scenery:
     """The ground and the camera, fit to a robot at its first configuration."""
 
-    def __init__(self, server: Any, robot: Robot, parts: Parts, q: NDArray[Any]) -> None:
-        poses = robot.poses(q)
-        own = [surface.at(poses[link]).vertices for link, surfaces in parts.links.items() for surface in surfaces]
-        self._points = np.concatenate(own)
+    def __init__(self, server: Any, robot: Robot, parts: VisualShapes, q: NDArray[Any]) -> None:
+        self._points = parts.points(robot, q)
         low, high = self._points.min(axis=0), self._points.max(axis=0)
         self.size = max(float(np.linalg.norm(high - low)), 0.05)
         """In m: of the robot, across."""

@@ -20,7 +20,7 @@ from multibody.model import check_configuration
 from multibody.robot import Robot
 from multibody.simulate import Run
 from multibody.simulate.plot import index_of
-from multibody.view import recording
+from multibody.view import video
 from multibody.view.charts import Charts
 from multibody.view.marks import CenterOfMassMark, ContactMarks, FrameMark, InertiaMarks, Mark, TraceMark, contact_marks
 from multibody.view.player import Player
@@ -109,7 +109,7 @@ class Viewer:
         except BaseException:
             stop(self._server)
             raise
-        if open_browser or (open_browser is None and recording.has_screen()):
+        if open_browser or (open_browser is None and video.has_screen()):
             webbrowser.open(self.url)
 
     # ---- what is shown -----------------------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ class Viewer:
         if self._run is None:
             raise InputError("record: no run: expected play(run) before")
         run, states = self._run
-        recording.record(self.robot, run.t, states[-1], check_place(path, "path"), size, rate)
+        video.record(self.robot, run.t, states[-1], check_place(path, "path"), size, rate)
 
     def close(self) -> None:
         """Stop serving."""
@@ -310,7 +310,7 @@ class Viewer:
     def _repr_html_(self) -> str:
         """In a notebook: the page, or, where its browser is on another machine, the scene as it is now."""
         frame = "width:100%;height:480px;border:none"
-        if not recording.is_remote():
+        if not video.is_remote():
             return f'<iframe src="{self.url}" style="{frame}"></iframe>'
         return f'<iframe srcdoc="{html.escape(self._page())}" style="{frame}"></iframe>'
 
@@ -331,7 +331,7 @@ class Viewer:
         serializer = self._server.get_scene_serializer()
         if self._run is not None:
             run, states = self._run
-            for row in recording.rows_at(run.t, PAGE_RATE):
+            for row in video.rows_at(run.t, PAGE_RATE):
                 self.update(states[:, row])
                 serializer.insert_sleep(1 / PAGE_RATE)
         page = serializer.as_html()

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.robot import Robot
-from multibody.view.camera import Camera
-from multibody.view.parts import parts_of
-from multibody.view.picture import placed
-from multibody.view.raster import render
+from multibody.view.rendering.camera import Camera
+from multibody.view.rendering.renderer import render
+from multibody.view.shapes.decimation import shapes_for_picture
 
 
 def rows_at(t: NDArray[Any], rate: float) -> list[int]:
@@ -52,20 +51,21 @@ def is_remote() -> bool:
 
 def _frames(robot: Robot, q: NDArray[Any], size: tuple[int, int]) -> Iterator[NDArray[Any]]:
     """Pictures, (h, w, 3) as bytes, from one camera that has all of the motion in view."""
-    parts = parts_of(robot)
-    ends = robot.poses(q[np.linspace(0, len(q) - 1, min(len(q), 8)).round().astype(int)])
-    points = np.concatenate([surface.vertices for surface in placed(parts, ends, min(len(q), 8))])
+    shapes = shapes_for_picture(robot, size)
+    points = shapes.points(robot, q[np.linspace(0, len(q) - 1, min(len(q), 8)).round().astype(int)])
     camera = Camera.around(points, "three-quarter", size)
     floor = min(0.0, float(points[:, 2].min()))
     for state in q:
-        image = render(placed(parts, robot.poses(state[None]), 1), camera, floor)
-        yield (255 * image).round().astype(np.uint8)
+        yield (255 * render(shapes.placed(robot, state), camera, floor)).round().astype(np.uint8)
 
 
 def _gif(frames: Iterator[NDArray[Any]], path: Path, rate: float) -> None:
     from PIL import Image  # matplotlib needs it, so that it is there
 
-    images = [Image.fromarray(frame).quantize(128) for frame in frames]
+    images: list[Any] = []
+    for frame in frames:  # one palette for all: the robot has its colours from the first frame on
+        image = Image.fromarray(frame)
+        images.append(image.quantize(palette=images[0], dither=Image.Dither.NONE) if images else image.quantize(128))
     images[0].save(path, save_all=True, append_images=images[1:], duration=round(1000 / rate), loop=0)
 
 

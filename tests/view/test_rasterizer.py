@@ -5,11 +5,17 @@ import pytest
 
 from multibody.errors import InputError
 from multibody.model.shapes import Box
-from multibody.view.camera import VIEWS, Camera
-from multibody.view.raster import rasterize, render
-from multibody.view.surfaces import surface_of
+from multibody.view.rendering.camera import VIEWS, Camera
+from multibody.view.rendering.rasterizer import barycentric, rasterize
+from multibody.view.rendering.renderer import render
+from multibody.view.shapes.surfaces import surface_of
 
 SIZE = (24, 18)
+
+
+def filled(screen):
+    """The fragments of triangles (n, 3, 3) with corners of their own."""
+    return rasterize(screen.reshape(-1, 3), np.arange(3 * len(screen)).reshape(-1, 3), SIZE)
 
 
 def plainly(screen, size):
@@ -30,13 +36,16 @@ def plainly(screen, size):
 def test_every_pixel_shows_the_nearest_triangle():
     rng = np.random.default_rng(0)
     screen = np.concatenate([rng.uniform(-6, 30, (12, 3, 2)), rng.uniform(1, 3, (12, 3, 1))], axis=-1)
-    seen = rasterize(screen, SIZE)
+    seen = filled(screen)
     np.testing.assert_array_equal(seen.triangle, plainly(screen, SIZE))
     assert (seen.triangle >= 0).mean() > 0.5
     hit = seen.triangle >= 0
-    np.testing.assert_allclose(seen.weights[hit].sum(axis=-1), 1.0, atol=1e-12)
-    depth = np.sum(seen.weights * screen[seen.triangle][..., 2], axis=-1)
-    np.testing.assert_allclose(seen.depth[hit], depth[hit])
+    row, column = np.nonzero(hit)
+    corners = screen[seen.triangle[hit]]
+    weights = barycentric(corners, column + 0.5, row + 0.5)
+    np.testing.assert_allclose(weights.sum(axis=-1), 1.0, atol=1e-12)
+    depth = np.sum(weights * corners[..., 2], axis=-1)
+    np.testing.assert_allclose(seen.depth[hit], depth, rtol=1e-6)  # kept in single precision
     assert np.isinf(seen.depth[~hit]).all()
 
 
@@ -44,14 +53,14 @@ def test_neighbours_leave_no_gap_and_do_not_overlap():
     square = np.array([[2.0, 3.0], [20.0, 3.0], [20.0, 15.0], [2.0, 15.0]])
     triangles = np.array([square[[0, 1, 2]], square[[0, 2, 3]]])
     screen = np.concatenate([triangles, np.ones((2, 3, 1))], axis=-1)
-    seen = rasterize(screen, SIZE)
+    seen = filled(screen)
     assert (seen.triangle >= 0).sum() == 18 * 12
 
 
 def test_what_is_behind_the_camera_is_not_drawn():
     screen = np.array([[[0.0, 0.0, -1.0], [24.0, 0.0, 1.0], [0.0, 18.0, 1.0]]])
-    assert (rasterize(screen, SIZE).triangle == -1).all()
-    assert (rasterize(np.zeros((0, 3, 3)), SIZE).triangle == -1).all()
+    assert (filled(screen).triangle == -1).all()
+    assert (filled(np.zeros((0, 3, 3))).triangle == -1).all()
 
 
 @pytest.mark.parametrize("view", [*VIEWS, (30.0, 60.0)], ids=str)
@@ -62,8 +71,8 @@ def test_cameras_have_all_points_in_view(view):
     assert (seen[:, 2] > 0).all()
     assert (seen[:, :2] >= 0).all()
     assert (seen[:, :2] <= (320, 240)).all()
-    rays = camera.rays()
-    ahead = camera.project(camera.position + 3.0 * rays[100, 50])
+    (ray,) = camera.rays(np.array([100 * 320 + 50]))
+    ahead = camera.project(camera.position + 3.0 * ray)
     np.testing.assert_allclose(ahead, [50.5, 100.5, 3.0], atol=1e-9)
 
 

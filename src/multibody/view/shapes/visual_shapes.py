@@ -1,34 +1,53 @@
-"""What of a robot is to be seen: the surfaces of its links, and what stands for those that are missing."""
+"""Visual shapes of a robot: the surfaces of its links, with stand-ins for missing meshes."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.model.link import Geometry
 from multibody.model.shapes import Mesh, Plane
 from multibody.robot import Robot
-from multibody.view import meshes
-from multibody.view.surfaces import Color, Surface, joined, rod, surface_of
+from multibody.view.shapes import mesh_files
+from multibody.view.shapes.surfaces import Color, Surface, joined, rod, surface_of
 
 PLAIN: Color = (0.72, 0.74, 0.78, 1.0)
-"""Of what has no colour of its own."""
+"""The colour of shapes without one of their own."""
 STICK: Color = (0.25, 0.45, 0.75, 1.0)
+MAX_PALENESS = 0.55
+"""The share of white in the colours of the first of several configurations."""
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class VisualShapes:
     """The surfaces of a robot's links."""
 
     links: dict[str, tuple[Surface, ...]]
     """By the name of the link, in its frame; links without any are left out."""
     notes: tuple[str, ...]
-    """What could not be drawn as the file has it, and what is drawn in its place."""
+    """Shapes that could not be drawn as the file has them, and their stand-ins."""
+
+    def placed(self, robot: Robot, q: NDArray[Any]) -> list[Surface]:
+        """Return the surfaces in the world at configurations (nq,) or (n, nq); all but those of the last are paler."""
+        states = np.atleast_2d(q)
+        poses = robot.poses(states)
+        paleness = np.linspace(MAX_PALENESS, 0.0, len(states)) if len(states) > 1 else [0.0]
+        return [
+            surface.at(poses[link][k]).paler(float(pale))
+            for k, pale in enumerate(paleness)
+            for link, own in self.links.items()
+            for surface in own
+        ]
+
+    def points(self, robot: Robot, q: NDArray[Any]) -> NDArray[Any]:
+        """Return all vertices (v, 3) in the world, at one or several configurations, (nq,) or (n, nq)."""
+        return np.concatenate([surface.vertices for surface in self.placed(robot, q)])
 
 
-def parts_of(robot: Robot, collisions: bool = False) -> Parts:
-    """The visual shapes of a robot, or its collision shapes.
+def visual_shapes(robot: Robot, collisions: bool = False) -> VisualShapes:
+    """Return the visual shapes of a robot, or its collision shapes.
 
     A mesh that is missing or cannot be read gives way to the link's collision shapes, and these to lines from joint to
     joint; a robot without any shapes is lines alone.
@@ -51,7 +70,7 @@ def parts_of(robot: Robot, collisions: bool = False) -> Parts:
         notes.append(f"lines from joint to joint stand for {_listed(names)}" if links else "no shapes: lines are drawn")
         for link, surface in _sticks(robot, set(names)):
             links[link] = (*links.get(link, ()), surface)
-    return Parts(links, tuple(dict.fromkeys(notes)))
+    return VisualShapes(links, tuple(dict.fromkeys(notes)))
 
 
 def _surfaces(geometries: tuple[Geometry, ...], link: str, notes: list[str]) -> list[Surface]:
@@ -73,7 +92,7 @@ def _mesh(mesh: Mesh, color: Color | None, link: str, notes: list[str]) -> list[
         notes.append(f"link {link!r}: the mesh {mesh.uri!r} was not found")
         return []
     try:
-        return meshes.read(mesh.path, mesh.scale, color, PLAIN)
+        return mesh_files.read(mesh.path, mesh.scale, color, PLAIN)
     except InputError as error:
         notes.append(f"link {link!r}: {error}")
         return []
@@ -103,7 +122,7 @@ def _sticks(robot: Robot, among: set[str]) -> list[tuple[str, Surface]]:
 
 
 def _size(robot: Robot) -> float:
-    """In m: about how large the robot is."""
+    """The size of the robot, in m."""
     positions = np.array([pose.position for pose in robot.poses(robot.neutral()).values()])
     return max(float(np.linalg.norm(positions.max(axis=0) - positions.min(axis=0))), 0.1)
 

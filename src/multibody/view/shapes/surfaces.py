@@ -13,6 +13,15 @@ SIDES = 32
 """Of what is round."""
 
 
+def rotate(R: NDArray[Any], points: NDArray[Any]) -> NDArray[Any]:
+    """Return R (3, 3) times each of the points (..., 3).
+
+    It avoids BLAS, whose threads spin longer than such a product takes.
+    """
+    x, y, z = points[..., 0], points[..., 1], points[..., 2]
+    return np.stack([x * a + y * b + z * c for a, b, c in R.tolist()], axis=-1)
+
+
 class Surface(NamedTuple):
     """Triangles of one colour."""
 
@@ -25,9 +34,9 @@ class Surface(NamedTuple):
     color: Color
 
     def at(self, pose: Pose) -> "Surface":
-        """The same surface, moved."""
+        """Return this surface, moved."""
         R = np.asarray(pose.rotation.matrix, float)
-        return self._replace(vertices=self.vertices @ R.T + pose.position, normals=self.normals @ R.T)
+        return self._replace(vertices=rotate(R, self.vertices) + pose.position, normals=rotate(R, self.normals))
 
     def indexed(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Vertices and faces in which triangles share what has one place and one normal, as browsers shade them."""
@@ -35,9 +44,10 @@ class Surface(NamedTuple):
         _, first, where = np.unique(both, axis=0, return_index=True, return_inverse=True)
         return self.vertices[first], where.reshape(-1)[self.faces]
 
-    def painted(self, color: Color) -> "Surface":
-        """The same surface in another colour."""
-        return self._replace(color=color)
+    def paler(self, share: float) -> "Surface":
+        """Return this surface in a colour mixed with a share of white."""
+        r, g, b, alpha = self.color
+        return self._replace(color=(r + share * (1 - r), g + share * (1 - g), b + share * (1 - b), alpha))
 
 
 def surface_of(shape: Shape, color: Color) -> Surface | None:
