@@ -7,6 +7,8 @@ from scipy.integrate import solve_ivp
 import multibody as mb
 from multibody import simulate
 from multibody.model.joint import Limits, Passive
+from multibody.model.joints import Cylindrical, Spherical, Translational, Universal
+from multibody.model.shapes import Box
 from multibody.simulate.contact.one_contact import contact_impulse
 
 from .bodies import G, at, ball, box, hinge, slider
@@ -201,6 +203,41 @@ def test_joint_limits_stop():
         assert (run.q >= -0.2 - 1e-7).all()
         np.testing.assert_allclose(run.last[0], end, atol=1e-7)
         assert np.abs(run.last[1]).max() < 1e-12
+
+
+@pytest.mark.parametrize("kind", [Universal(), Cylindrical(), Translational(), Spherical()])
+def test_joints_of_several_velocities_have_friction_and_limits(kind):
+    """Friction as "rk4" has it, and limits of each coordinate; both were left out."""
+    ends = Limits(lower=-0.05, upper=0.08) if kind.nq == kind.nv else Limits()
+    builder = mb.Builder("several").body("wall").body("box", shape=Box((0.2, 0.4, 0.3)), mass=2.0)
+    builder.joint("joint", kind, parent="wall", child="box", passive=Passive(friction=0.05), limits=ends)
+    robot = mb.Robot(builder.model()).with_gravity((0.0, 0.0, 0.0))
+    v = np.linspace(1.0, 1.5, robot.nv)
+    runs = [simulate.Simulator(robot, 0.002, method, passive=True) for method in ("contact", "events", "soft", "rk4")]
+    *braked, exact = [simulator(robot.home(), v, seconds=0.04).last for simulator in runs]
+    for q, rate in braked:
+        np.testing.assert_allclose(q, exact[0], atol=1e-4)
+        np.testing.assert_allclose(rate, exact[1], atol=1e-3)
+    if kind.nq == kind.nv:
+        q, rate = simulate.Simulator(robot, 0.002, limits=True)(robot.home(), v, seconds=0.5).last
+        np.testing.assert_allclose(q, 0.08, atol=1e-7)
+        assert np.abs(rate).max() < 1e-9
+
+
+def test_resistance_that_would_have_no_effect_is_refused():
+    robot, friction = slider(), {"joint_friction": [1.0]}
+    refused = [
+        ({}, friction, "joint_friction: expected passive=True"),
+        ({}, {"damping": [1.0]}, "damping: expected passive=True"),
+        ({"passive": True}, friction, "joint_friction: expected zeros at joints that have none in the model, got 1.0"),
+        ({"passive": True}, {"damping": [-1.0]}, "damping: expected numbers >= 0"),
+        ({}, {"armature": [-1.0]}, "armature: expected numbers >= 0"),
+    ]
+    for settings, parameters, words in refused:
+        with pytest.raises(mb.InputError, match=words):
+            simulate.Simulator(robot, **settings)([0.0], seconds=0.1, parameters=parameters)
+    run = simulate.Simulator(robot, method="rk4", passive=True)([0.0], [1.0], seconds=0.1, parameters=friction)
+    np.testing.assert_allclose(run.last[1], 1.0 - 0.1 / 2.0)
 
 
 def test_effort_limits():

@@ -161,3 +161,18 @@ def test_a_quadruped_lands():
     assert abs(times[0.002][k] - roots[k]) < 2e-5
     assert np.isfinite(times[0.002]).all()
     np.testing.assert_allclose(times[0.002], times[0.0005], atol=5e-4)
+
+
+def test_many_bounces_in_a_step_are_those_of_each_ball_alone():
+    """Eight elastic balls side by side, at steps of 50 ms: each falls and rises as long as it falls."""
+    ball = mb.Robot(mb.Builder("ball").body("ball", shape=mb.model.shapes.Sphere(0.1), mass=0.4).model(floating=True))
+    several = ball
+    for k in range(1, 8):
+        several = several.beside(ball, prefix=f"{k}-")
+    q = np.stack([[k, 0.0, 0.6 + 0.013 * k, 1.0, 0.0, 0.0, 0.0] for k in range(8)])
+    contacts = [simulate.SphereContact(frame, radius=0.1) for frame in several.frames]
+    ground = simulate.Ground(restitution=1.0)
+    run = simulate.Simulator(several, 0.05, "events", contacts, ground)(q.ravel(), seconds=2.0)
+    fall = np.sqrt(2 * (q[:, 2] - 0.1) / 9.81)
+    after = (2.0 - fall) % (2 * fall)
+    np.testing.assert_allclose(run.q[-1, 2::7], 0.1 + 9.81 * (fall * after - after**2 / 2), atol=1e-6)

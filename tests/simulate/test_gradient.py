@@ -273,5 +273,5 @@ def test_costs_that_read_what_the_call_lacks():
     with pytest.raises(mb.InputError, match="data, goal: a cost reads it, but the call has aim; expected data="):
         slopes([0.0], seconds=0.1, data={"aim": [0.0]})
     running = simulate.gradient(simulator, lambda q, v: q[0], lambda t, q, v, tau, parameters: parameters["mass"])
-    with pytest.raises(mb.InputError, match="parameters, mass: a cost reads it, but the call has joint_friction"):
-        running([0.0], seconds=0.1, parameters={"joint_friction": [0.0]})
+    with pytest.raises(mb.InputError, match="parameters, mass: a cost reads it, but the call has armature"):
+        running([0.0], seconds=0.1, parameters={"armature": [0.0]})

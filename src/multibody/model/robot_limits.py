@@ -6,6 +6,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from multibody._reprs import short_fields
+from multibody.model.joints import Kind
 from multibody.model.tree import Tree
 
 
@@ -37,3 +38,13 @@ def limits_of(tree: Tree) -> RobotLimits:
     array([-inf, -inf, -1.2, -2.6])
     """
     return RobotLimits(tree.lower, tree.upper, tree.velocity_limits, tree.effort_limits)
+
+
+def integrated_coordinates(tree: Tree) -> list[int | None]:
+    """For every velocity the coordinate that it is the rate of, None where there is none."""
+    places: list[int | None] = [None] * tree.nv
+    for joint in tree.independent_joints:
+        if type(joint.kind).rate_matrix is Kind.rate_matrix:
+            for k in range(joint.nv):
+                places[joint.v.start + k] = joint.q.start + k
+    return places

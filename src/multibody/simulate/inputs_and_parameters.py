@@ -54,6 +54,7 @@ def arguments_of(
     parameters: Any,
     controller: PD | Function | None,
     surface: tuple[str, ...],
+    passive: bool,
 ) -> Arguments:
     """Checked arrays under the names that a step has for them; without `steps`, those of one sample in one step."""
     moving: dict[str, NDArray[Any]] = {}
@@ -78,7 +79,7 @@ def arguments_of(
     cores = {name: array.shape[-1:] for name, array in (*moving.items(), *still.items())}
     if isinstance(controller, PD) and cores.get("input", (n := len(actuated_coordinates(tree)),)) != (n,):
         raise InputError(f"inputs: expected {n} targets, one for each coordinate of a joint, got {cores['input'][0]}")
-    arrays, shapes = _parameters(tree, parameters, controller, surface)
+    arrays, shapes = _parameters(tree, parameters, controller, surface, passive)
     if steps is None:
         for name, array in arrays.items():
             if array.shape != shapes[name]:
@@ -119,7 +120,7 @@ def _wrenches(tree: Tree, wrenches: Any) -> dict[str, Any]:
 
 
 def _parameters(
-    tree: Tree, parameters: Any, controller: PD | Function | None, surface: tuple[str, ...]
+    tree: Tree, parameters: Any, controller: PD | Function | None, surface: tuple[str, ...], passive: bool
 ) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[int, ...]]]:
     """The arrays and their shapes without the batch."""
     parameters = {} if parameters is None else parameters
@@ -131,11 +132,13 @@ def _parameters(
         if name not in known:
             raise InputError(f"parameters: there is no {name!r} here; there are {', '.join(known)}")
         what, shape = f"parameters, {name}", known[name]
+        if name in ("damping", "joint_friction") and not passive:
+            raise InputError(f"{what}: expected passive=True with it, without which it has no effect")
         array = floats(x, what)
         if array.shape[array.ndim - len(shape) :] != shape:
             expected = ", ".join(map(str, ("...", *shape)))
             raise InputError(f"{what}: expected shape ({expected}), got {array.shape}")
-        if name in (*OWN, "masses"):
+        if name in (*OWN, "masses", "damping", "armature"):
             check_values(array, what, lambda x: x >= 0, "numbers >= 0", len(shape))
         if name == "ground_stiffness":
             check_values(array, what, lambda x: x > 0, "numbers > 0")

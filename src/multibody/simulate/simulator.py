@@ -14,7 +14,7 @@ from multibody.algorithms.soft_contact import number
 from multibody.compiler.compiled_scan import Scan
 from multibody.compiler.scan import compile_scan
 from multibody.errors import InputError
-from multibody.geometry._arrays import choice, is_traced, truth
+from multibody.geometry._arrays import check_values, choice, is_traced, truth
 from multibody.model import check_configuration
 from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
@@ -89,7 +89,8 @@ class Simulator:
             constraints: of `mb.constraints`, such as loop closures, that hold in "contact", "events" and "soft"; a
                 velocity that they forbid is lost in the first step.
             passive: whether joints have their damping, dry friction and springs.
-            limits: whether joints stop at their limits, in "contact", "events" and "soft".
+            limits: whether joints stop at their limits, in "contact", "events" and "soft"; coordinates that are no
+                integrals of velocities, such as quaternions, have none.
             limit_restitution: of joints at their limits, from 0, plastic, to 1, elastic.
             effort: whether the controller's forces are clipped at the limits of the joints.
             control_every: the controller is asked every so many steps, its forces are held in between.
@@ -317,7 +318,15 @@ class Simulator:
 
     def _arguments(self, steps: int | None, inputs: Any, wrenches: Any, parameters: Any) -> Arguments:
         """Checked inputs, pushes and parameters, of a run or of one step."""
-        return arguments_of(self.tree, steps, inputs, wrenches, parameters, self.controller, self.surface)
+        given = arguments_of(
+            self.tree, steps, inputs, wrenches, parameters, self.controller, self.surface, self.passive
+        )
+        friction = given.still.get("parameter:joint_friction")
+        if friction is not None and METHODS[self.method].has_contacts:
+            rest = np.delete(np.arange(self.tree.nv), self._step.scene.bounds.velocities)
+            none = "zeros at joints that have none in the model"
+            check_values(friction[..., rest], "parameters, joint_friction", lambda x: x == 0, none, 1)
+        return given
 
     @cached_property
     def _shapes(self) -> dict[str, Any]:

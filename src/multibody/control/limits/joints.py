@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from multibody.control._checks import check_number
 from multibody.control.limits.velocities import BoxLimit
-from multibody.model.joints import Kind
+from multibody.model.robot_limits import integrated_coordinates
 from multibody.model.tree import Tree
 
 
@@ -50,30 +50,20 @@ class JointLimits(BoxLimit):
         A joint past its end comes back with the velocity from which it would stop there.
         """
         kept, half = self.bounded_velocities(tree), 0.5 * dt[..., None]
-        places = [k for k in (coordinates(tree)[k] for k in kept) if k is not None]
+        places = [k for k in (integrated_coordinates(tree)[k] for k in kept) if k is not None]
         x = q[..., places] + half * v[..., kept]
         upper = _braking_velocity(tree.upper[places] - x, self.deceleration, half)
         return -_braking_velocity(x - tree.lower[places], self.deceleration, half), upper
 
     def bounded(self, tree: Tree) -> NDArray[Any]:
-        ends = [None if k is None else (tree.lower[k], tree.upper[k]) for k in coordinates(tree)]
+        ends = [None if k is None else (tree.lower[k], tree.upper[k]) for k in integrated_coordinates(tree)]
         return np.array([end is not None and bool(np.isfinite(end).any()) for end in ends])
-
-
-def coordinates(tree: Tree) -> list[int | None]:
-    """For every velocity the coordinate that it is the rate of, None where there is none."""
-    places: list[int | None] = [None] * tree.nv
-    for joint in tree.joints:
-        if joint.mimic is None and type(joint.kind).rate_matrix is Kind.rate_matrix:
-            for k in range(joint.nv):
-                places[joint.v.start + k] = joint.q.start + k
-    return places
 
 
 def _rates(tree: Tree, ends: NDArray[Any], q: NDArray[Any], dt: Any) -> NDArray[Any]:
     """(..., nv): the velocities that take joints to their ends in the time dt; infinite where there is no end."""
     none = np.full(q.shape[:-1], np.inf if ends is tree.upper else -np.inf, q.dtype)
-    places = coordinates(tree)
+    places = integrated_coordinates(tree)
     rates = [none if k is None or np.isinf(ends[k]) else (ends[k] - q[..., k]) / dt for k in places]
     return np.stack(rates, axis=-1)
 

@@ -1,4 +1,4 @@
-"""Joints with limits or dry friction: one row for each."""
+"""Velocities of joints with limits or dry friction: one row for each."""
 
 from typing import Any, NamedTuple
 
@@ -6,16 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import is_zero
+from multibody.model.robot_limits import integrated_coordinates
 from multibody.model.tree import Tree
 
 
 class JointRows(NamedTuple):
-    """The joints with limits or dry friction, each with one row."""
+    """The velocities of joints with limits or dry friction, each with one row."""
 
     coordinates: NDArray[Any]
-    """(joints,): indices in q."""
+    """(rows,): indices in q of those with the limits; 0 where there are none."""
     velocities: NDArray[Any]
-    """(joints,): indices in v."""
+    """(rows,): indices in v."""
     lower: NDArray[Any]
     upper: NDArray[Any]
     restitution: float = 0.0
@@ -23,13 +24,10 @@ class JointRows(NamedTuple):
 
 
 def bounds_of(tree: Tree, limits: bool, passive: bool, restitution: float = 0.0) -> JointRows:
-    """The joints with one coordinate that have limits or, if `passive`, dry friction."""
-    lower, upper = (tree.lower, tree.upper) if limits else (np.full(tree.nq, -np.inf), np.full(tree.nq, np.inf))
-    places = [
-        (joint.q.start, joint.v.start)
-        for joint in tree.joints
-        if joint.mimic is None and joint.kind.nv == joint.kind.nq == 1
-        if np.isfinite([lower[joint.q], upper[joint.q]]).any() or (passive and not is_zero(tree.friction[..., joint.v]))
-    ]
-    q, v = np.array(sorted(places), int).reshape(-1, 2).T
-    return JointRows(q, v, lower[q], upper[q], restitution)
+    """The velocities with limits of the coordinate that they are the rate of, or, if `passive`, with dry friction."""
+    places = integrated_coordinates(tree)
+    bounded, at = np.array([limits and k is not None for k in places], bool), np.array([k or 0 for k in places], int)
+    lower, upper = np.where(bounded, tree.lower[at], -np.inf), np.where(bounded, tree.upper[at], np.inf)
+    resisted = np.array([passive and not is_zero(tree.friction[..., k]) for k in range(tree.nv)], bool)
+    v = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper) | resisted)
+    return JointRows(at[v], v, lower[v], upper[v], restitution)

@@ -30,10 +30,10 @@ from multibody.simulate.methods.contact import initial_state as contact_state
 from multibody.simulate.nested_state import select
 from multibody.tracing.record.loop import loop
 
-MAX_PIECES = 12
-"""The pieces of a step; the last goes to the end of the step, whatever it meets. Each impact is one."""
-MAX_ITERATIONS = 300
-"""The iterations after which the next piece is the last. Most steps need one or two, an impact some ten more."""
+MIN_PIECES, PIECES_PER_CONTACT = 12, 4
+"""The pieces of a step; the last goes to its end, whatever it meets. An impact is one, the way to it another."""
+ITERATIONS_PER_PIECE = 25
+"""After as many for each piece the next is the last. Most steps need one or two, an impact some ten more."""
 CLOSED_GAP = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 2e-6}
 """The gap up to which a contact is closed, in m."""
 BRACKET_WIDTH = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
@@ -86,7 +86,7 @@ def step(start: StepStart) -> StepResult:
     start = start._replace(forces=forces.sample(t + dt / 2, q, v))
     search, scene = EventSearch(start, bounce_threshold(forces.tree, dt)), start.scene
     end = lambda carry: _progress(carry).left <= IMPACT_LENGTH * dt  # noqa: E731
-    last = _progress(loop(MAX_ITERATIONS + MAX_PIECES, search.iterate, search.first(), until=end))
+    last = _progress(loop((ITERATIONS_PER_PIECE + 1) * search.pieces, search.iterate, search.first(), until=end))
     means = {name: x / dt for name, x in last.sums.items()}
     if scene.contacts:
         means |= {"touchdown": _last_times(scene, last.down), "liftoff": _last_times(scene, last.up)}
@@ -101,6 +101,11 @@ class EventSearch:
     start: StepStart
     slow: Any
     """The approach below which nothing bounces, in m/s."""
+
+    @property
+    def pieces(self) -> int:
+        """The most pieces of a step."""
+        return max(MIN_PIECES, PIECES_PER_CONTACT * len(self.start.scene.pairs))
 
     def first(self) -> Progress:
         """At the start of the step."""
@@ -136,7 +141,7 @@ class EventSearch:
         stays = c.down > c.up
         opened = ~stays & ((distance > closed) | (speeds > slow))
         loaded = ~opened & (c.P[normals] > 0.0)
-        ends = (c.pieces >= MAX_PIECES) | (c.iterations >= MAX_ITERATIONS)
+        ends = (c.pieces >= self.pieces) | (c.iterations >= ITERATIONS_PER_PIECE * self.pieces)
         first = (c.aim == FIRST) & ~ends
         strikes = first & np.any(~opened & ~stays & (speeds < -strike))
         looks = first & ~strikes & np.any(loaded)
