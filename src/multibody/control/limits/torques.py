@@ -1,12 +1,16 @@
-"""The forces that actuators can exert."""
+"""Torque limits: the forces that actuators can exert, and their rows."""
 
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from multibody.control._checks import check_number
+from multibody.control.affine import Affine
+from multibody.model.actuation import actuated_indices
 from multibody.model.tree import Tree
+from multibody.solvers.program import Bounds
 
 
 @dataclass(frozen=True)
@@ -27,3 +31,10 @@ class TorqueLimits:
     def upper(self, tree: Tree) -> NDArray[Any]:
         """(nv,): the largest |tau|, infinite where a joint states none."""
         return self.fraction * tree.effort_limits
+
+    def bounds(self, tree: Tree, tau: Affine, newtons: float) -> Bounds:
+        """The bounds of unknowns of which tau, (..., actuated joints), is a map, in a unit of forces in N."""
+        upper = self.upper(tree)[actuated_indices(tree)] / newtons
+        limited = np.flatnonzero(np.isfinite(upper)).tolist()
+        offset = tau.offset[..., limited]
+        return Bounds(tau.matrix[..., limited, :], -upper[limited] - offset, upper[limited] - offset)

@@ -11,6 +11,7 @@ from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.mass_matrix_factorization import HalfSolve
 from multibody.algorithms.rnea import rnea
+from multibody.control.affine import Affine
 from multibody.control.whole_body.soles import Forces, forces
 from multibody.geometry._arrays import eye_like, matvec, mirror_upper, transpose
 from multibody.model import base_velocity
@@ -21,27 +22,6 @@ from multibody.tracing.matrices import linalg
 Array = NDArray[Any]
 REFERENCE_MASS = 10.0
 """The mass in kg of a robot whose unit of forces is 1 N."""
-
-
-class Affine(NamedTuple):
-    """The map matrix x + offset of unknowns x."""
-
-    matrix: Array
-    """(..., m, n)"""
-    offset: Array
-    """(..., m)"""
-
-    def at(self, x: Array) -> Array:
-        """(..., m): the value at x."""
-        return matvec(self.matrix, x) + self.offset
-
-    def transform(self, R: Array) -> "Affine":
-        """R times the map, for rows (..., k, m)."""
-        return Affine(np.matmul(R, self.matrix), matvec(R, self.offset))
-
-    def compose(self, inner: "Affine") -> "Affine":
-        """The composition: this map of the value of another one."""
-        return Affine(np.matmul(self.matrix, inner.matrix), matvec(self.matrix, inner.offset) + self.offset)
 
 
 class Dynamics(NamedTuple):

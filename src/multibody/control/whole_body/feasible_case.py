@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control.whole_body.contact_dynamics import Affine
+from multibody.control.affine import Affine
 from multibody.geometry._arrays import matvec
 from multibody.solvers import daqp
 from multibody.solvers.program import Bounds, Program, Rows, residuals

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint, SurfaceContact
+from multibody.control.affine import Affine
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.limits._limit import AccelerationRange
+from multibody.control.limits.friction_cones import ForceRows
 from multibody.control.tasks import ForceTask, LoadTask, Task
 from multibody.control.tasks._levels import stack_weighted
-from multibody.control.whole_body import friction_cones, task_rows
+from multibody.control.whole_body import task_rows
 from multibody.control.whole_body.contact_dynamics import (
-    Affine,
     Dynamics,
     Unknowns,
     all_unknowns,
@@ -26,13 +27,12 @@ from multibody.control.whole_body.contact_dynamics import (
     unit_of,
 )
 from multibody.control.whole_body.feasible_case import FeasibleCase
-from multibody.control.whole_body.friction_cones import ForceRows
 from multibody.control.whole_body.level_ranks import contact_patterns, sizes_of
 from multibody.control.whole_body.soles import is_sole
 from multibody.control.whole_body.task_rows import TaskRows
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity, configuration
-from multibody.model.actuation import actuated_indices, with_zero_base
+from multibody.model.actuation import with_zero_base
 from multibody.model.tree import Tree
 from multibody.solvers.least_squares import scale
 from multibody.solvers.program import Bounds
@@ -121,23 +121,24 @@ class Problem:
         active = values.get("active")
         return None if active is None else constraint_rows.mask(self.contacts, active)
 
-    def _cones(self, values: Mapping[str, Any], mask: Any) -> ForceRows:
+    def _cones(self, values: Mapping[str, Any], mask: Any) -> ForceRows | None:
         if self.cones is None:
-            count = sum(contact.rows for contact in self.contacts)
-            return ForceRows(Affine(np.zeros((0, count)), np.zeros(0)), None)
-        return friction_cones.cones_of(self.cones, self.contacts, unit_of(self.tree), values.get("normals"), mask)
+            return None
+        return self.cones.force_rows(self.contacts, unit_of(self.tree), values.get("normals"), mask)
 
-    def _bounds(self, unknowns: Unknowns, cones: ForceRows) -> Bounds:
+    def _bounds(self, unknowns: Unknowns, cones: ForceRows | None) -> Bounds:
         bounds = self._plain_bounds(unknowns, cones)
         return bounds.normalized() if bounds.upper.shape[-1] else bounds
 
-    def _plain_bounds(self, unknowns: Unknowns, cones: ForceRows) -> Bounds:
-        """Rows in their own units."""
-        free = np.full(self.tree.nv, np.inf) if self.torques is None else self.torques.upper(self.tree)
-        return friction_cones.bounds_of(unknowns, free[actuated_indices(self.tree)] / unit_of(self.tree), cones)
+    def _plain_bounds(self, unknowns: Unknowns, cones: ForceRows | None) -> Bounds:
+        """The rows of torque limits and friction cones, in their own units."""
+        bounds = Bounds.none(unknowns.a.matrix[..., 0, :]) if cones is None else cones.bounds(unknowns.f)
+        if self.torques is None:
+            return bounds
+        return self.torques.bounds(self.tree, unknowns.tau, unit_of(self.tree)).above(bounds)
 
     def _start(
-        self, moving: Dynamics, cones: ForceRows, values: Mapping[str, Any], mask: Any, sizes: list[LevelSize]
+        self, moving: Dynamics, cones: ForceRows | None, values: Mapping[str, Any], mask: Any, sizes: list[LevelSize]
     ) -> tuple[Unknowns, ReducedState, Bounds, list[LevelSize]]:
         """The unknowns, a state within the bounds at which contacts stand still as far as they can, and the bounds."""
         everything, n = all_unknowns(moving), moving.torques
@@ -150,7 +151,9 @@ class Problem:
             )
         pushes = moving.forces
         assert pushes is not None, "there are contacts"
-        center = friction_cones.central_forces(self.cones, self.contacts, self.tree, values.get("normals"), mask)
+        cone, unit = self.cones or FrictionCones(1.0), unit_of(self.tree)
+        weight = self.tree.mass / unit * float(np.linalg.norm(self.tree.gravity))
+        center = cone.central_forces(self.contacts, weight, unit, values.get("normals"), mask)
         center = pushes.parts(center + np.zeros_like(moving.v[..., :1]))
         K, k = moving.all_contact_a
         start = ReducedState.free(np.concatenate([np.zeros_like(K[..., 0, :n]), center], axis=-1))

@@ -1,20 +1,38 @@
-"""Contacts that push and do not slip: friction cones, as such or as pyramids within them."""
+"""Friction cones of contacts: circular ones or pyramids, their rows on the forces of points and of soles."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.constraints import Constraint, FrameContact
+from multibody.algorithms import rows
+from multibody.algorithms.constraints import Constraint, FrameContact, PointContact, RollingContact, SurfaceContact
 from multibody.algorithms.friction import pyramid_faces, tangents
 from multibody.control._checks import check_number
+from multibody.control.affine import Affine
 from multibody.errors import InputError
-from multibody.geometry._arrays import floats
+from multibody.geometry._arrays import floats, unit, vector
+from multibody.solvers.cones import Cones
+from multibody.solvers.program import Bounds
 
 UP = (0.0, 0.0, 1.0)
+
+
+class ForceRows(NamedTuple):
+    """The friction constraints on contact forces f, (..., rows)."""
+
+    faces: Affine
+    """(..., m), at most zero: the faces of pyramids, and least normal forces."""
+    circles: Affine | None
+    """(..., 3 p): (mu f_n, f_1, f_2) of all points, where cones are circular; (1, 0, 0) where one is not active."""
+
+    def bounds(self, f: Affine) -> Bounds:
+        """The bounds of unknowns of which f is a map."""
+        faces, circles = self.faces.compose(f), None if self.circles is None else self.circles.compose(f)
+        return Bounds(faces.matrix, faces.offset[..., :0], -faces.offset, None if circles is None else Cones(*circles))
 
 
 @dataclass(frozen=True)
@@ -90,6 +108,61 @@ class FrictionCones:
         if self.circular:
             raise InputError(f"{self.name}: a circular cone has no faces")
         return pyramid_faces(self.friction, normal, 4 if self.sides is None else int(self.sides))
+
+    def force_rows(self, contacts: Sequence[Constraint], newtons: float, normals: Any, mask: Any) -> ForceRows | None:
+        """The cones of all points, and their least normal forces; None where no contact is of points.
+
+        Args:
+            contacts: whose forces these are.
+            newtons: the unit of forces, in N.
+            normals: (..., contacts, 3), along the world's axes; None for those of the cones.
+            mask: (..., rows) of ones, and zeros for contacts that are not active; None for all ones.
+        """
+        total, lines, circles, least, idle = rows.count(contacts), [], [], list[Any](), list[Any]()
+        for k, (contact, place) in enumerate(zip(contacts, rows.slices(contacts).values(), strict=True)):
+            n = self._normal_at(k, contact, normals)
+            faces = -n[..., None, :] if self.circular else np.concatenate([self.faces(n), -n[..., None, :]], axis=-2)
+            for first in range(place.start, place.start + 3 * points_of(contact), 3):
+                active = 1.0 if mask is None else mask[..., first]
+                lines.append(_spread(faces, first, total))
+                least += [0.0] * (faces.shape[-2] - 1) + [self.minimum / newtons * active]
+                if self.circular:
+                    circles.append(_spread(self.axes(n), first, total))
+                    idle += [1.0 - active, 0.0, 0.0]
+        if not lines:
+            return None
+        circular = Affine(np.concatenate(circles, axis=-2), vector(*idle)) if circles else None
+        return ForceRows(Affine(np.concatenate(lines, axis=-2), vector(*least)), circular)
+
+    def central_forces(
+        self, contacts: Sequence[Constraint], weight: Any, newtons: float, normals: Any, mask: Any
+    ) -> NDArray[Any]:
+        """(..., rows): a weight, shared by the active points, along their normals; no less than they are to push.
+
+        The arguments are those of `force_rows`; weight and forces are in the unit of forces.
+        """
+        parts: list[Any] = []
+        count: Any = 0.0
+        for k, (contact, place) in enumerate(zip(contacts, rows.slices(contacts).values(), strict=True)):
+            n, points = self._normal_at(k, contact, normals), points_of(contact)
+            parts += [n[..., j] for _ in range(points) for j in range(3)] + [0.0] * (contact.rows - 3 * points)
+            count = count + points * (1.0 if mask is None else mask[..., place.start])
+        force = np.maximum(weight / np.maximum(count, 1.0), self.minimum / newtons)
+        return vector(*parts) * (force if mask is None else force[..., None] * mask)
+
+    def _normal_at(self, k: int, contact: Constraint, normals: Any) -> NDArray[Any]:
+        return self.normal_of(contact.name) if normals is None else unit(normals[..., k, :])
+
+
+def points_of(contact: Constraint) -> int:
+    """The number of points of a contact that only push, three rows each; welds and others hold in both directions."""
+    return contact.rows // 3 if isinstance(contact, PointContact | SurfaceContact | RollingContact) else 0
+
+
+def _spread(R: NDArray[Any], first: int, total: int) -> NDArray[Any]:
+    """Rows of three forces as rows of all."""
+    before = np.zeros((*R.shape[:-1], first), R.dtype)
+    return np.concatenate([before, R, np.zeros((*R.shape[:-1], total - first - 3), R.dtype)], axis=-1)
 
 
 def _normal(x: Any) -> tuple[float, ...]:
