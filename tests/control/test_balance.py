@@ -25,13 +25,13 @@ def test_torques_hold_the_feet_and_move_the_centre_of_mass_as_wanted():
     feet = [mb.constraints.PointContact(name, name) for name in dog.frames if name.startswith("foot")]
     levels = [[control.CenterOfMassTask("com"), control.OrientationTask("trunk", "trunk")]]
     body = control.WholeBody(dog, feet, levels, (control.TorqueLimits(), control.FrictionCones(0.5)))
-    held, sizes, q, v = dog.constraints(feet), body.problem.plan(False), np.array(dog.home()), np.zeros(18)
+    held, q, v = dog.constraints(feet), np.array(dog.home()), np.zeros(18)
     with mb.eager(), np.errstate(all="ignore"):
         start, places = dog.center_of_mass(q), [dog.pose(foot.frame, q).position for foot in feet]
         for t in DT * (np.arange(steps) + 0.5):
             wanted = np.array([[np.sin(10 * t), 0.0, 0.5 * np.cos(10 * t)]])
             values = {"com_acceleration": wanted, "trunk_acceleration": np.zeros((1, 3))}
-            answer = body.problem.solution({"q": q[None], "v": v[None], **values}, sizes)
+            answer = body.problem.solution({"q": q[None], "v": v[None], **values})
             assert not answer.missed.any()
             a, f = dog.constrained_dynamics(held, q, v, answer.tau[0])
             assert_allclose(a, answer.a[0], atol=1e-7 * max(1, np.abs(a).max()))

@@ -71,3 +71,39 @@ def test_a_limit_of_velocities_has_no_bias():
     tree = mb.load("panda").tree
     with pytest.raises(mb.InputError, match="no bias"):
         Odd("odd", 2, 2).on(tree).bias(tree, np.zeros(7), np.zeros(7))
+
+
+@dataclass(frozen=True)
+class Slow(control.Limit):
+    """A limit of a user on all velocities, of which only the second has a finite bound."""
+
+    name: str
+    is_box: bool = True
+    rows = 3
+
+    def jacobian(self, _tree, q):
+        return np.broadcast_to(np.eye(3), (*q.shape[:-1], 3, 3))
+
+    def lower(self, tree, q, dt):
+        return -self.upper(tree, q, dt)
+
+    def upper(self, _tree, q, _dt):
+        return np.broadcast_to(np.array([np.inf, 0.2, np.inf]), q.shape)
+
+    def bounded(self, _tree):
+        return np.array([False, True, False])
+
+
+@pytest.mark.parametrize("is_box", [True, False])
+def test_a_limit_of_some_velocities_holds_them(is_box):
+    """A whole body took the bounds of the first row, infinite ones, for the joint with the finite bound."""
+    arm, rest = mb.load("planar-arm"), control.PostureTask("rest")
+    q, fast = np.array([0.4, 0.5, 0.6]), np.full(3, 50.0)
+    command = control.WholeBody(arm, [], [[rest]], limits=(Slow("slow", is_box),))(
+        q, np.zeros(3), rest_acceleration=fast, dt=0.01
+    )
+    assert_allclose(0.01 * command.a, [0.5, 0.2, 0.5], atol=1e-8)
+    assert command.report.violated == ["rest"]
+    assert command.report.slack("slow").shape == (1,)
+    velocity = control.VelocityControl(arm, [[rest]], limits=(Slow("slow", is_box),))(q, rest=q + 1.0)
+    assert_allclose(velocity, [1.0, 0.2, 1.0], atol=1e-8)

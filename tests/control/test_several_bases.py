@@ -94,7 +94,7 @@ def test_whole_body_drives_joints_alone(name):
     body = control.WholeBody(robot, contacts, tasks, limits=limits)
     problem = body.problem  # without a kernel, whose compilation takes minutes for two robots
     values = {"q": np.concatenate(q), "v": np.concatenate(v), **asked(tasks)}
-    tau, a, f, *_, residuals = problem.solution(values, problem.plan(masked=False))
+    tau, a, f, *_, residuals = problem.solution(values)
     assert_allclose(residuals, 0.0, atol=1e-6)
     start, push = 0, 0
     for (part, prefix), own_q, own_v in zip(parts, q, v, strict=True):

@@ -41,7 +41,7 @@ def test_soles_with_corners_that_repeat_each_other(soles, eliminate):
         "rest_acceleration": np.zeros((1, 29)),
     }
     with np.errstate(all="ignore"):
-        answer = body.problem.solution({"q": q, "v": v, **given}, body.problem.plan(False))
+        answer = body.problem.solution({"q": q, "v": v, **given})
     tasks = [[(COM, push)], [(torso, STILL)], [(REST, np.zeros(29))]]
     tau, f, a, norms = oracle(robot, contacts, q[0], v[0], tasks, MU, minimum=MINIMUM)
     rest = answer.slacks[0][6:35]
@@ -96,7 +96,7 @@ def test_light_joints_and_heavy_ones_on_soles(name, seeds):
     push = np.stack([rng.standard_normal(3) * (2.0, 1.0, 1.0) for rng in rngs])
     given = {"com_acceleration": push, "upright_acceleration": 0.0 * push, "rest_acceleration": np.zeros((len(q), n))}
     with np.errstate(all="ignore"):
-        answer = body.problem.solution({"q": q, "v": v, **given}, body.problem.plan(False))
+        answer = body.problem.solution({"q": q, "v": v, **given})
     assert answer.residuals.max() <= 1e-8
     assert (np.abs(answer.tau) <= robot.tree.effort_limits + 1e-8).all()
     for k in range(len(q)):
@@ -117,7 +117,7 @@ def test_programs_that_did_not_come_to_their_end_are_named(soles, monkeypatch):
 
     def report():
         with np.errstate(all="ignore"):
-            *_, slacks, missed, residuals = body.problem.solution(values, body.problem.plan(False))
+            *_, slacks, missed, residuals = body.problem.solution(values)
         return Report(body.problem.sizes, body.problem.programs, slacks, missed, residuals)
 
     solved = report()

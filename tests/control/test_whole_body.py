@@ -32,7 +32,7 @@ def solved(body, q, v, **inputs):
     count = len(q)
     values = {name: np.broadcast_to(x, (count, *np.shape(x)[-1:])) for name, x in inputs.items()}
     with np.errstate(all="ignore"):
-        return body.problem.solution({"q": q, "v": v, **values}, body.problem.plan("active" in inputs))
+        return body.problem.solution({"q": q, "v": v, **values})
 
 
 def names(body, missed):
@@ -95,7 +95,7 @@ def test_cones_turn_with_their_normals(dog, feet, states):
     normals = np.broadcast_to(n, (3, 4, 3))
     with np.errstate(all="ignore"):
         values = {name: np.broadcast_to(x, (3, 3)) for name, x in given.items()}
-        other = flat.problem.solution({"q": q, "v": v, "normals": normals, **values}, flat.problem.plan(False))
+        other = flat.problem.solution({"q": q, "v": v, "normals": normals, **values})
     assert_allclose(other.tau, answer.tau, atol=1e-9)
 
 
@@ -121,7 +121,7 @@ def test_targets_are_reached_by_springs(dog, feet, states):
     shared = {"base": level, "base_kp": np.full(3, 50.0), "base_kd": np.full(3, 3.0)}
     with np.errstate(all="ignore"):
         values = {"q": q, "v": v, "com": wanted, "com_velocity": np.tile(rate, (3, 1)), **shared}
-        answer = body.problem.solution(values, body.problem.plan(False))
+        answer = body.problem.solution(values)
     kp, kd = 100.0, 20.0
     J = dog.com_jacobian(q)
     back = kp * np.array([0.01, -0.005, 0.002]) + kd * (rate - np.einsum("bij,bj->bi", J, v))
@@ -169,10 +169,10 @@ def test_no_torques_for_numbers_that_are_none(dog, feet, states, which):
     body = control.WholeBody(dog, feet, [[COM, TRUNK]], LIMITS)
     values = {"q": q, "v": v, "com_acceleration": np.zeros((3, 3)), "base_acceleration": np.zeros((3, 3))}
     with np.errstate(all="ignore"):
-        right = body.problem.solution(values, body.problem.plan(False))
+        right = body.problem.solution(values)
         bad = values | {which: values[which].copy()}
         bad[which][1, -1] = np.nan
-        answer = body.problem.solution(bad, body.problem.plan(False))
+        answer = body.problem.solution(bad)
     assert_array_equal(answer.tau[[0, 2]], right.tau[[0, 2]])
     assert "com" in names(body, answer.missed[1])
     assert np.isnan(answer.tau[1]).all()
@@ -189,12 +189,11 @@ def arm():
 def test_joints_can_still_brake(arm):
     dt, limits = 0.03, (control.VelocityLimits(), control.JointLimits(deceleration=20.0))
     body = control.WholeBody(arm, (), [[REST]], limits)
-    sizes = body.problem.plan(False)
     q, v = np.zeros((1, 3)), np.zeros((1, 3))
     fastest = np.zeros(3)
     for _ in range(120):
         values = {"q": q, "v": v, "rest_acceleration": np.array([[300.0, -300.0, 300.0]]), "dt": np.array([dt])}
-        answer = body.problem.solution(values, sizes)
+        answer = body.problem.solution(values)
         q, v = q + dt * v + dt * dt / 2 * answer.a, v + dt * answer.a
         fastest = np.maximum(fastest, np.abs(v[0]))
         assert (np.abs(q) <= 2 + 1e-9).all()
@@ -392,7 +391,7 @@ def test_small_and_large_robots_share_their_weight_alike(length, mass):
         levels = [[control.CenterOfMassTask("com"), control.OrientationTask("trunk", "trunk", weight=size**2)]]
         body = control.WholeBody(robot, feet, levels, limits=(control.FrictionCones(0.6),))
         given = {"com_acceleration": np.array([9.0, 0, 0]), "trunk_acceleration": np.zeros(3)}
-        answer = body.problem.solution({"q": robot.home(), "v": np.zeros(18), **given}, body.problem.plan(False))
+        answer = body.problem.solution({"q": robot.home(), "v": np.zeros(18), **given})
         assert_allclose(answer.residuals, 0, atol=1e-8)
         shares.append(answer.f / (9.81 * robot.mass))
     assert_allclose(shares[1], shares[0], atol=1e-8)

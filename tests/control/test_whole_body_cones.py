@@ -27,7 +27,7 @@ def test_pyramids_of_more_sides_come_near_to_it(dog, feet, active):
         cones = control.FrictionCones(MU, sides=sides)
         body = control.WholeBody(dog, feet, levels, (control.TorqueLimits(), cones))
         with np.errstate(all="ignore"):
-            answer = body.problem.solution(values, body.problem.plan(active is not None))
+            answer = body.problem.solution(values)
         f = answer.f.reshape(2, 4, 3)
         assert (np.hypot(f[..., 0], f[..., 1]) <= MU * f[..., 2] + (1e-6 if sides == np.inf else 1e-7)).all()
         assert answer.residuals.max() <= 1e-8
@@ -52,7 +52,7 @@ def test_a_kernel_is_the_numpy_alone_and_in_batches():
     q, v, push = arm.random(rng, 5), np.zeros((5, 3)), 10 * rng.standard_normal((5, 3))
     answer = body(q, v, push=push)
     with np.errstate(all="ignore"):
-        plain = body.problem.solution({"q": q, "v": v, "push": push}, body.problem.plan(False))
+        plain = body.problem.solution({"q": q, "v": v, "push": push})
     assert_allclose(answer.tau, plain.tau, atol=1e-6)
     assert_array_equal(body(q[3], v[3], push=push[3]).tau, answer.tau[3])
     along = -answer.f[:, 0]

@@ -23,7 +23,7 @@ def state(dog, k):
 def at_once(body, q, v, **values):
     """The answer by DAQP, as NumPy; None where DAQP has none."""
     problem = body.problem
-    program = problem.feasible_case({"q": q, "v": v, **values}, problem.plan("active" in values))
+    program = problem.feasible_case({"q": q, "v": v, **values})
     found = daqp.least_norm_solver_for(*program.G.shape)(program.G, program.lower, program.upper)
     return found and problem.answer_feasible(q, v, *found, program)
 
@@ -45,8 +45,7 @@ def test_what_can_be_had_at_once_is_what_a_cascade_finds(dog, feet, active):
         assert_allclose(answer.residuals, 0, atol=1e-8)
         assert_array_equal(answer.missed, 0)
         default = body.problem.solution(
-            {"q": q, "v": v, "com_acceleration": push, "base_acceleration": np.zeros(3), **more},
-            body.problem.plan(active is not None),
+            {"q": q, "v": v, "com_acceleration": push, "base_acceleration": np.zeros(3), **more}
         )
         assert_allclose(answer.tau, default.tau, atol=1e-6 * np.abs(default.tau).max())
         assert_allclose(answer.slacks, default.slacks, atol=1e-6)
@@ -57,7 +56,7 @@ def test_what_can_be_had_at_once_is_what_a_cascade_finds(dog, feet, active):
 def at_once_free(body, q, v, push, more):
     """tau without bounds."""
     values = {"q": q, "v": v, "com_acceleration": push, "base_acceleration": np.zeros(3), **more}
-    program = body.problem.feasible_case(values, body.problem.plan(bool(more)))
+    program = body.problem.feasible_case(values)
     return np.concatenate([np.zeros(6), unit_of(body.robot.tree) * program.direct[:12, -1]])
 
 
@@ -78,7 +77,7 @@ def test_limits_of_joints_are_bounds(dog, feet):
     assert_allclose(answer.residuals, 0, atol=1e-8)
     rates = np.abs(v + 0.1 * answer.a)[6:]
     assert_allclose(rates.max(), 2.0, atol=1e-7)
-    default = body.problem.solution({"q": q, "v": v, **given}, body.problem.plan(False))
+    default = body.problem.solution({"q": q, "v": v, **given})
     assert_allclose(answer.tau, default.tau, atol=1e-6 * np.abs(default.tau).max())
     assert_array_equal(answer.missed, default.missed)
 
@@ -93,7 +92,7 @@ def test_levels_that_press_against_bounds_end_where_they_are_met(dog, feet, seed
     given = {f"{name}_acceleration": rng.uniform(-most, most, rows) for name, (most, rows) in sizes.items()}
     body = control.WholeBody(dog, feet, [[COM, TRUNK], [control.PostureTask("rest")]], LIMITS)
     answer = at_once(body, q, v, **given)
-    default = body.problem.solution({"q": q, "v": v, **given}, body.problem.plan(False))
+    default = body.problem.solution({"q": q, "v": v, **given})
     assert_allclose(answer.tau, default.tau, atol=1e-7 * np.abs(default.tau).max())
     assert_array_equal(answer.missed, default.missed)
 

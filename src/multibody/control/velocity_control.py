@@ -10,10 +10,10 @@ from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_contacts, check_gains, check_number, check_parts, content_key, expect_robot
 from multibody.control.limits import Limit
+from multibody.control.limits._limit import merge
 from multibody.control.tasks import Task
 from multibody.control.tasks._levels import check_levels, stack_weighted, unknown_input
 from multibody.errors import InputError
-from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind, kernel_arrays
@@ -192,10 +192,12 @@ class VelocityControl:
         tree, q = self._robot.tree, values["q"]
         levels = [self._level(level, values) for level in self._levels]
         support = rows.jacobian(tree, self._contacts, q) if self._contacts else None
-        bounds, box = _bounds(tree, self._limits, q, values.get("dt"))
-        if bounds is None:
+        limits = [limit for limit in self._limits if limit.bounded(tree).any()]
+        if not limits:
             return lexicographic(levels, support, self._damping)[0]
-        return solve_within(levels, bounds, box, support, self._damping)
+        ranges = [(limit, limit.velocity_range(tree, q, values.get("dt"))) for limit in limits]
+        bounds, box = merge(ranges, tree, _earlier_wins)
+        return solve_within(levels, Bounds(*bounds), tuple(box), support, self._damping)
 
     def _level(self, level: Sequence[Task], values: Mapping[str, Any]) -> Equations:
         """The weighted rows of all tasks of a level."""
@@ -220,26 +222,7 @@ def _options(task: Task) -> tuple[str, ...]:
     return (VELOCITY,) if task.of_velocity else (GAIN, VELOCITY)
 
 
-def _bounds(tree: Tree, limits: Sequence[Limit], q: NDArray[Any], dt: Any) -> tuple[Bounds | None, tuple[int, ...]]:
-    """All limits and the joints of the first rows: one box, in which earlier limits win, then the others; or None."""
-    boxes, others = [x for x in limits if x.is_box], [x for x in limits if not x.is_box]
-    low: list[Any] = [None] * tree.nv
-    high: list[Any] = [None] * tree.nv
-    for limit in boxes:
-        lower, upper = limit.lower(tree, q, dt), limit.upper(tree, q, dt)
-        for k in np.flatnonzero(limit.bounded(tree)):
-            ends = lower[..., k], upper[..., k]
-            if low[k] is not None:
-                ends = tuple(np.minimum(np.maximum(end, low[k]), high[k]) for end in ends)
-            low[k], high[k] = ends
-    box = tuple(k for k in range(tree.nv) if low[k] is not None)
-    C = [np.broadcast_to(np.eye(tree.nv, dtype=q.dtype)[list(box)], (*q.shape[:-1], len(box), tree.nv))] if box else []
-    lower = [np.stack([low[k] for k in box], axis=-1)] if box else []
-    upper = [np.stack([high[k] for k in box], axis=-1)] if box else []
-    for limit in others:
-        C.append(limit.jacobian(tree, q))
-        lower.append(limit.lower(tree, q, dt))
-        upper.append(limit.upper(tree, q, dt))
-    if not C:
-        return None, ()
-    return Bounds(np.concatenate(C, axis=-2), np.concatenate(lower, axis=-1), np.concatenate(upper, axis=-1)), box
+def _earlier_wins(ends: tuple[Any, Any], later: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The bounds of a later limit within those of an earlier one."""
+    lower, upper = (np.minimum(np.maximum(end, ends[0]), ends[1]) for end in later)
+    return lower, upper

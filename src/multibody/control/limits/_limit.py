@@ -1,6 +1,7 @@
-"""The contract of limits: rows of a robot's velocity between bounds."""
+"""The contract of limits: rows of a robot's velocity between bounds, and the rows of several limits together."""
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,22 +15,14 @@ from multibody.model import configuration
 from multibody.model.tree import Tree
 
 
-class AccelerationRange(NamedTuple):
-    """Rows of the acceleration that are to stay between bounds."""
+class Range(NamedTuple):
+    """Rows of the velocity or the acceleration that are to stay between bounds."""
 
     J: NDArray[Any]
     """(..., m, nv)"""
     lower: NDArray[Any]
     """(..., m)"""
     upper: NDArray[Any]
-
-    @staticmethod
-    def toward(
-        velocities: tuple[NDArray[Any], NDArray[Any]], J: NDArray[Any], rates: NDArray[Any], dt: NDArray[Any]
-    ) -> "AccelerationRange":
-        """The accelerations that take J v from its rates, (..., m), to between two velocities in the time dt."""
-        lower, upper = ((end - rates) / dt[..., None] for end in velocities)
-        return AccelerationRange(np.broadcast_to(J, (*rates.shape, J.shape[-1])), np.minimum(lower, upper), upper)
 
 
 class Limit(Rows):
@@ -85,10 +78,28 @@ class Limit(Rows):
         del tree
         return np.ones(self.rows, bool)
 
-    def acceleration_range(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], dt: Any) -> AccelerationRange:
+    def bounded_rows(self, tree: Tree) -> list[int]:
+        """The rows that can have a finite bound."""
+        return np.flatnonzero(self.bounded(tree)).tolist()
+
+    def velocity_range(self, tree: Tree, q: NDArray[Any], dt: Any) -> Range:
+        """The bounded rows of the velocity, and their bounds."""
+        rows = self.bounded_rows(tree)
+        J = np.eye(tree.nv, dtype=q.dtype)[rows] if self.is_box else self.jacobian(tree, q)[..., rows, :]
+        J = np.broadcast_to(J, (*q.shape[:-1], *J.shape[-2:]))
+        return Range(J, self.lower(tree, q, dt)[..., rows], self.upper(tree, q, dt)[..., rows])
+
+    def stopping_range(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], dt: Any) -> Range:
+        """The bounded rows of the velocity at the end of the time dt, and their bounds."""
+        del v
+        return self.velocity_range(tree, q, dt)
+
+    def acceleration_range(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], dt: Any) -> Range:
         """The bounds of accelerations, held for the time dt, at whose end J v is within its limits."""
-        J = self.jacobian(tree, q)
-        return AccelerationRange.toward((self.lower(tree, q, dt), self.upper(tree, q, dt)), J, matvec(J, v), dt)
+        J, *ends = self.stopping_range(tree, q, v, dt)
+        rates = v[..., self.bounded_rows(tree)] if self.is_box else matvec(J, v)
+        lower, upper = ((end - rates) / dt[..., None] for end in ends)
+        return Range(J, np.minimum(lower, upper), upper)
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         """J' v, which limits of velocities do not need."""
@@ -116,3 +127,32 @@ class Limit(Rows):
         if self.is_box and self.rows != tree.nv:
             raise InputError(f"limit {self.name!r}: expected {tree.nv} rows of a box, one a velocity, got {self.rows}")
         return self
+
+
+Ends = tuple[Any, Any]
+
+
+def merge(
+    parts: Iterable[tuple[Limit, Range]], tree: Tree, both: Callable[[Ends, Ends], Ends]
+) -> tuple[Range, list[int]]:
+    """The rows of limits with their ranges, and the velocities that the first rows are.
+
+    These are the velocities of boxes, each with one row: `both` joins the bounds of two boxes.
+    """
+    box: dict[int, Ends] = {}
+    others, batch = [], ()
+    for limit, own in parts:
+        if not limit.is_box:
+            others.append(own)
+            continue
+        batch = own.J.shape[:-2]
+        for row, k in enumerate(limit.bounded_rows(tree)):
+            ends = own.lower[..., row], own.upper[..., row]
+            box[k] = both(box[k], ends) if k in box else ends
+    velocities = sorted(box)
+    if box:
+        lower, upper = (np.stack([box[k][end] for k in velocities], axis=-1) for end in (0, 1))
+        rows = np.eye(tree.nv, dtype=lower.dtype)[velocities]
+        others.insert(0, Range(np.broadcast_to(rows, (*batch, *rows.shape)), lower, upper))
+    J, lower, upper = zip(*others, strict=True)
+    return Range(np.concatenate(J, axis=-2), np.concatenate(lower, axis=-1), np.concatenate(upper, axis=-1)), velocities

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.control._checks import check_number
+from multibody.control.limits._limit import Range
 from multibody.control.limits.velocities import BoxLimit
 from multibody.model.robot_limits import integrated_coordinates
 from multibody.model.tree import Tree
@@ -43,17 +44,19 @@ class JointLimits(BoxLimit):
     def upper(self, tree: Tree, q: NDArray[Any], dt: Any) -> NDArray[Any]:
         return _rates(tree, tree.upper, q, dt)
 
-    def velocity_range(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], dt: Any) -> tuple[Any, Any]:
+    def stopping_range(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], dt: Any) -> Range:
         """Velocities from which joints can still stop before the ends of their range with `deceleration` d.
 
         v'^2 / (2 d) + v' dt / 2 <= upper - q - v dt / 2, where v' = v + a dt is the velocity at the end of the time dt.
         A joint past its end comes back with the velocity from which it would stop there.
         """
-        kept, half = self.bounded_velocities(tree), 0.5 * dt[..., None]
-        places = [k for k in (integrated_coordinates(tree)[k] for k in kept) if k is not None]
+        kept, half, coordinate = self.bounded_rows(tree), 0.5 * dt[..., None], integrated_coordinates(tree)
+        places = [k for k in (coordinate[k] for k in kept) if k is not None]
         x = q[..., places] + half * v[..., kept]
-        upper = _braking_velocity(tree.upper[places] - x, self.deceleration, half)
-        return -_braking_velocity(x - tree.lower[places], self.deceleration, half), upper
+        lower, upper = (
+            _braking_velocity(way, self.deceleration, half) for way in (x - tree.lower[places], tree.upper[places] - x)
+        )
+        return Range(self.velocity_range(tree, q, dt).J, -lower, upper)
 
     def bounded(self, tree: Tree) -> NDArray[Any]:
         ends = [None if k is None else (tree.lower[k], tree.upper[k]) for k in integrated_coordinates(tree)]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control.limits._limit import AccelerationRange, Limit
+from multibody.control.limits._limit import Limit
 from multibody.errors import InputError
 from multibody.model.tree import Tree
 
@@ -35,21 +35,6 @@ class BoxLimit(Limit):
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         del tree, q
         return np.zeros_like(v)
-
-    def bounded_velocities(self, tree: Tree) -> list[int]:
-        """The indices in v of the velocities that can have a finite bound."""
-        return np.flatnonzero(self.bounded(tree)).tolist()
-
-    def acceleration_range(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], dt: Any) -> AccelerationRange:
-        places = self.bounded_velocities(tree)
-        J = np.eye(tree.nv, dtype=q.dtype)[places]
-        return AccelerationRange.toward(self.velocity_range(tree, q, v, dt), J, v[..., places], dt)
-
-    def velocity_range(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], dt: Any) -> tuple[Any, Any]:
-        """The bounds of the bounded velocities at the end of the time dt, (..., m) each."""
-        del v
-        places = self.bounded_velocities(tree)
-        return self.lower(tree, q, dt)[..., places], self.upper(tree, q, dt)[..., places]
 
 
 @dataclass(frozen=True)

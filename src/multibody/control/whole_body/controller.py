@@ -23,7 +23,6 @@ from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import VALUES, Kind, kernel_arrays
 from multibody.robot.kernels import check_masses
 from multibody.solvers.quadratic_program import DAQP, INTERIOR_POINT
-from multibody.solvers.strict_levels.reduced_bases import LevelSize
 
 STATE: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
 
@@ -309,13 +308,9 @@ class WholeBody:
         optional["dt"] = "number"
         self._optional = optional
         self._numbers = frozenset(name for name, kind in optional.items() if kind == "number")
-        plans: dict[bool, list[LevelSize]] = {}
 
         def whole_body(q: Any, v: Any, **extras: Any) -> Solution:
-            masked = "active" in extras
-            if masked not in plans:
-                plans[masked] = problem.plan(masked)
-            return problem.solution({"q": q, "v": v, **extras}, plans[masked])
+            return problem.solution({"q": q, "v": v, **extras})
 
         content = (problem.contacts, problem.levels, problem.torques, problem.cones, problem.limits, problem.eliminate)
         key = content_key("whole body", *content)

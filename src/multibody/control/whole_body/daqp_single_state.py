@@ -13,7 +13,6 @@ from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
 from multibody.solvers import daqp
-from multibody.solvers.strict_levels.reduced_bases import LevelSize
 
 Array = NDArray[Any]
 
@@ -40,13 +39,9 @@ class SingleState:
         self._robot, self._problem, self._key = robot, problem, key
         self._max_residual = MAX_RESIDUAL[robot.dtype]
         self._solvers: dict[tuple[str, ...], CommandSolver] = {}
-        plans: dict[bool, list[LevelSize]] = {}
 
         def feasible_case(q: Any, v: Any, **extras: Any) -> tuple[Any, ...]:
-            masked = "active" in extras
-            if masked not in plans:
-                plans[masked] = problem.plan(masked)
-            return tuple(problem.feasible_case({"q": q, "v": v, **extras}, plans[masked]))
+            return tuple(problem.feasible_case({"q": q, "v": v, **extras}))
 
         kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
         self._programs = RobotFunction(robot.model, robot.dtype, feasible_case, kinds, optional, self._named("at once"))

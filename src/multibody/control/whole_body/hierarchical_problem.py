@@ -1,7 +1,7 @@
 """The problem of the whole body: what is asked, in which order it yields, and its solution.  [RD 3.109-3.115]"""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint, SurfaceContact
 from multibody.control.affine import Affine
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
-from multibody.control.limits._limit import AccelerationRange
+from multibody.control.limits._limit import Range, merge
 from multibody.control.limits.friction_cones import ForceRows
 from multibody.control.tasks import ForceTask, LoadTask, Task
 from multibody.control.tasks._levels import stack_weighted
@@ -79,16 +79,14 @@ class Problem:
     eliminate: bool
     """Whether contacts are independent of each other, but for points of one sole, so that torques are unknowns, and
     forces within soles, but no others."""
+    _plans: dict[bool, list[LevelSize]] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def sizes(self) -> dict[str, int]:
         """The number of rows of each name of the report."""
         named = [*(task for level in self.levels for task in level), *self.contacts]
         counts = {part.name: part.rows for part in named}
-        return counts | {limit.name: self._count(limit) for limit in self.limits}
-
-    def _count(self, limit: Limit) -> int:
-        return int(limit.bounded(self.tree).sum()) if limit.is_box else limit.rows
+        return counts | {limit.name: len(limit.bounded_rows(self.tree)) for limit in self.limits}
 
     @property
     def programs(self) -> tuple[str, ...]:
@@ -100,26 +98,46 @@ class Problem:
 
     # ---- the solution ------------------------------------------------------------------------------------------------
 
-    def solution(self, values: Mapping[str, Any], sizes: Sequence[LevelSize]) -> Solution:
+    def solution(self, values: Mapping[str, Any]) -> Solution:
         """Torques, acceleration, forces and what is missed, from q, v and the inputs by name."""
-        q, mask = values["q"], self._mask(values)
-        moving = contact_dynamics(self.tree, self.contacts, q, values["v"], mask)
-        cones = self._cones(values, mask)
-        unknowns, state, bounds, left = self._start(moving, cones, values, mask, list(sizes))
-        ranges = {limit.name: limit.acceleration_range(moving.tree, q, moving.v, values["dt"]) for limit in self.limits}
+        moving, mask = self._dynamics(values)
+        unknowns, state, bounds, left = self._start(moving, self._cones(values, mask), values, mask)
+        ranges = self._ranges(moving, values)
         if ranges:
             merged = self._merge_ranges(ranges, unknowns)
             state = reduced_bases.minimise_violation(merged, state, bounds)
             bounds = merged.normalized().widened(state.x).above(bounds)
-        asked = [[task_rows.rows_of_task(task, moving, unknowns, q, values) for task in level] for level in self.levels]
-        for level, parts, size in zip(self.levels, asked, left, strict=False):
+        levels = self._rows_of_levels(moving, unknowns, values)
+        for level, parts, size in zip(self.levels, levels, left, strict=False):
             state = reduced_bases.solve_level(*_stack(level, parts), state, bounds, size)
         state = self._end(state, bounds, moving, left[len(self.levels) :])
-        return self._answer(state, unknowns, moving, asked, ranges, q, mask)
+        x = state.x
+        tau, a = unknowns.tau.at(x), unknowns.a.at(x)
+        f, contact_a = unknowns.f.at(x) if self.contacts else x[..., :0], None
+        f = f if mask is None else f * mask
+        if moving.forces is not None:
+            w = moving.forces.parts(f)[..., : moving.contact_a.offset.shape[-1]]
+            contact_a = moving.forces.acceleration(moving.contact_a.at(np.concatenate([tau, w], axis=-1)))
+        tasks = [(matvec(part.A, x) - part.b, part.scale) for level in levels for part in level]
+        limits = ((matvec(J, a), lower, upper) for J, lower, upper in ranges.values())
+        return self._assemble(values, tau, a, f, tasks, contact_a, limits, np.stack(state.residuals, axis=-1))
 
-    def _mask(self, values: Mapping[str, Any]) -> Any:
-        active = values.get("active")
-        return None if active is None else constraint_rows.mask(self.contacts, active)
+    def _dynamics(self, values: Mapping[str, Any]) -> tuple[Dynamics, Any]:
+        """The equations of motion, and the mask of active rows or None."""
+        active = values.get("active") if self.contacts else None
+        mask = None if active is None else constraint_rows.mask(self.contacts, active)
+        return contact_dynamics(self.tree, self.contacts, values["q"], values["v"], mask), mask
+
+    def _rows_of_levels(self, moving: Dynamics, unknowns: Unknowns, values: Mapping[str, Any]) -> list[list[TaskRows]]:
+        return [
+            [task_rows.rows_of_task(task, moving, unknowns, values["q"], values) for task in level]
+            for level in self.levels
+        ]
+
+    def _ranges(self, moving: Dynamics, values: Mapping[str, Any]) -> dict[str, Range]:
+        """The bounds of accelerations by each limit."""
+        q, v, tree = values["q"], moving.v, moving.tree
+        return {limit.name: limit.acceleration_range(tree, q, v, values["dt"]) for limit in self.limits}
 
     def _cones(self, values: Mapping[str, Any], mask: Any) -> ForceRows | None:
         if self.cones is None:
@@ -138,17 +156,16 @@ class Problem:
         return self.torques.bounds(self.tree, unknowns.tau, unit_of(self.tree)).above(bounds)
 
     def _start(
-        self, moving: Dynamics, cones: ForceRows | None, values: Mapping[str, Any], mask: Any, sizes: list[LevelSize]
+        self, moving: Dynamics, cones: ForceRows | None, values: Mapping[str, Any], mask: Any
     ) -> tuple[Unknowns, ReducedState, Bounds, list[LevelSize]]:
-        """The unknowns, a state within the bounds at which contacts stand still as far as they can, and the bounds."""
-        everything, n = all_unknowns(moving), moving.torques
+        """The unknowns, a state within the bounds at which contacts stand still as far as they can, and the bounds.
+
+        The last part is the sizes of the levels that follow.
+        """
+        everything, n, sizes = all_unknowns(moving), moving.torques, self.plan(values.get("active") is not None)
         if not self.contacts:
-            return (
-                everything,
-                ReducedState.free(np.zeros_like(moving.half.Z[..., 0, :])),
-                self._bounds(everything, cones),
-                sizes,
-            )
+            free = ReducedState.free(np.zeros_like(moving.half.Z[..., 0, :]))
+            return everything, free, self._bounds(everything, cones), sizes
         pushes = moving.forces
         assert pushes is not None, "there are contacts"
         cone, unit = self.cones or FrictionCones(1.0), unit_of(self.tree)
@@ -185,31 +202,11 @@ class Problem:
         tasks = [task for level in self.levels for task in level]
         return not any(isinstance(task, ForceTask) and task.contact in soles for task in tasks)
 
-    def _merge_ranges(self, ranges: Mapping[str, AccelerationRange], unknowns: Unknowns) -> Bounds:
+    def _merge_ranges(self, ranges: Mapping[str, Range], unknowns: Unknowns) -> Bounds:
         """All acceleration limits; limits of the same joint are one row with the narrower bounds."""
-        box: dict[int, tuple[Any, Any]] = {}
-        C, lower, upper = [], [], []
-        for limit in self.limits:
-            J, low, high = ranges[limit.name]
-            if not limit.is_box:
-                C.append(J)
-                lower.append(low)
-                upper.append(high)
-                continue
-            for row, k in enumerate(np.flatnonzero(limit.bounded(self.tree)).tolist()):
-                ends = low[..., row], high[..., row]
-                if k in box:
-                    top = np.minimum(box[k][1], ends[1])
-                    ends = np.minimum(np.maximum(box[k][0], ends[0]), top), top
-                box[k] = ends
-        if box:
-            own = np.eye(self.tree.nv)[list(box)]
-            C.append(np.broadcast_to(own, (*unknowns.a.offset.shape[:-1], *own.shape)))
-            for side, ends in ((lower, 0), (upper, 1)):
-                side.append(np.stack([pair[ends] for pair in box.values()], axis=-1))
-        a = unknowns.a.transform(np.concatenate(C, axis=-2))
-        low, high = np.concatenate(lower, axis=-1) - a.offset, np.concatenate(upper, axis=-1) - a.offset
-        return Bounds(a.matrix, low, high)
+        rows, _ = merge([(limit, ranges[limit.name]) for limit in self.limits], self.tree, _narrower)
+        a = unknowns.a.transform(rows.J)
+        return Bounds(a.matrix, rows.lower - a.offset, rows.upper - a.offset)
 
     def _end(self, state: ReducedState, bounds: Bounds, moving: Dynamics, left: Sequence[LevelSize]) -> ReducedState:
         """The state of least |tau|, and if forces are unknowns, too, then of least |f|.  [RD 3.113]"""
@@ -226,59 +223,47 @@ class Problem:
         """Whether torques leave forces open, so that the least |f| follows the least |tau|."""
         return bool(self.contacts) and (not self.eliminate or any(is_sole(contact) for contact in self.contacts))
 
-    def _answer(
-        self,
-        state: ReducedState,
-        unknowns: Unknowns,
-        moving: Dynamics,
-        asked: Sequence[Sequence[TaskRows]],
-        ranges: Mapping[str, AccelerationRange],
-        q: Array,
-        mask: Any,
-    ) -> Solution:
-        x = state.x
-        tau, a = unknowns.tau.at(x), unknowns.a.at(x)
-        f = unknowns.f.at(x) if self.contacts else x[..., :0]
-        f = f if mask is None else f * mask
-        slacks = [matvec(part.A, x) - part.b for level in asked for part in level]
-        scales = [part.scale for level in asked for part in level]
-        if moving.forces is not None:
-            w = moving.forces.parts(f)[..., : moving.contact_a.offset.shape[-1]]
-            contact_a = moving.forces.acceleration(moving.contact_a.at(np.concatenate([tau, w], axis=-1)))
-            places = constraint_rows.slices(self.contacts).values()
-            slacks += [contact_a[..., place] for place in places]
-            scales += [np.ones_like(contact_a[..., place]) for place in places]
-        for J, lower, upper in ranges.values():
-            slack, beside = _violation(matvec(J, a), lower, upper)
-            slacks.append(slack)
-            scales.append(beside)
-        return self._assemble(tau, a, f, slacks, scales, q, moving.v, np.stack(state.residuals, axis=-1))
-
     def _assemble(
         self,
+        values: Mapping[str, Any],
         tau: Array,
         a: Array,
         f: Array,
-        slacks: Sequence[Array],
-        scales: Sequence[Array],
-        q: Array,
-        v: Array,
+        tasks: Sequence[tuple[Array, Array]],
+        contact_a: Array | None,
+        limits: Iterable[tuple[Array, Array, Array]],
         residuals: Array,
     ) -> Solution:
-        """The answer, of torques of the actuated joints, and of a and v with a base in "left".
+        """The answer, of torques of the actuated joints, and of a with a base in "left".
 
         Torques, forces and slacks of them are in the unit of forces here, in N and N m in the answer.
+
+        Args:
+            values: q, v and the inputs by name.
+            tau: the torques of the actuated joints.
+            a: (..., nv), with a base in "left".
+            f: (..., rows).
+            tasks: the slacks of all tasks, and their scales.
+            contact_a: (..., rows), the acceleration of the contacts, or None.
+            limits: the rows of all limits, and their bounds.
+            residuals: (..., programs).
         """
-        missed = [np.max(np.abs(slack) / scale, axis=-1) for slack, scale in zip(slacks, scales, strict=True)]
+        unit = unit_of(self.tree)
+        missed = [_relative(slack, scale) for slack, scale in tasks]
+        loads = [isinstance(task, LoadTask) for level in self.levels for task in level]
+        slacks = [unit * slack if load else slack for (slack, _), load in zip(tasks, loads, strict=True)]
+        if contact_a is not None:
+            slacks += [contact_a[..., place] for place in constraint_rows.slices(self.contacts).values()]
+            missed += [np.max(np.abs(slack), axis=-1) for slack in slacks[len(tasks) :]]
+        for y, lower, upper in limits:
+            slacks.append(np.maximum(y - upper, 0.0) + np.minimum(y - lower, 0.0))
+            missed.append(_relative(slacks[-1], 1.0 + np.minimum(np.abs(lower), np.abs(upper))))
         within = MISS_TOLERANCE[np.dtype(tau.dtype)]
         flags = np.stack([np.where(miss <= within, 0.0, 1.0) for miss in missed], axis=-1)  # NaN is missed
-        unit = unit_of(self.tree)
-        tau, f = with_zero_base(self.tree, unit * tau), unit * f
-        loads = [isinstance(task, LoadTask) for level in self.levels for task in level]
-        loads += [False] * (len(slacks) - len(loads))
-        slack = np.concatenate([unit * s if load else s for s, load in zip(slacks, loads, strict=True)], axis=-1)
+        tau, f, slack = with_zero_base(self.tree, unit * tau), unit * f, np.concatenate(slacks, axis=-1)
         whole = (np.sum(np.abs(a), axis=-1) + np.sum(np.abs(slack), axis=-1))[..., None]
-        a = base_velocity.acceleration_from_left(self.tree, q, v, a)
+        left = base_velocity.to_left(self.tree, values["q"], values["v"])
+        a = base_velocity.acceleration_from_left(self.tree, values["q"], left, a)
         # no command for numbers that are none
         tau, a, f = (np.where(whole < np.inf, part, np.full_like(part, np.nan)) for part in (tau, a, f))
         return Solution(tau, a, f, slack, flags, residuals)
@@ -295,25 +280,24 @@ class Problem:
         circles = self.cones is not None and self.cones.sides == np.inf
         return not self.contacts or (self.eliminate and not soles and not circles)
 
-    def feasible_case(self, values: Mapping[str, Any], sizes: Sequence[LevelSize]) -> FeasibleCase:
+    def feasible_case(self, values: Mapping[str, Any]) -> FeasibleCase:
         """The program in which nothing yields, of a problem with a single optimum."""
-        q, mask = values["q"], self._mask(values)
-        moving = contact_dynamics(self.tree, self.contacts, q, values["v"], mask)
+        moving, mask = self._dynamics(values)
         unknowns = torque_unknowns(moving, forces_of_torques(moving)) if self.contacts else all_unknowns(moving)
-        asked = [[task_rows.rows_of_task(task, moving, unknowns, q, values) for task in level] for level in self.levels]
+        levels, sizes = self._rows_of_levels(moving, unknowns, values), self.plan(values.get("active") is not None)
         state = ReducedState.free(np.zeros_like(unknowns.a.matrix[..., 0, :]))
-        for level, parts, size in zip(self.levels, asked, sizes, strict=False):
+        for level, parts, size in zip(self.levels, levels, sizes, strict=False):
             state = reduced_bases.solve_level(*_stack(level, parts), state, Bounds.none(state.x), size)
         x = Affine(state.Z, state.x)  # which has nothing along Z, as every level adds what is across it
         left = Unknowns(*(part.compose(x) for part in unknowns))
         bounds = self._plain_bounds(left, self._cones(values, mask))
-        ranges = {limit.name: limit.acceleration_range(moving.tree, q, moving.v, values["dt"]) for limit in self.limits}
+        ranges = self._ranges(moving, values)
         if ranges:
             bounds = self._merge_ranges(ranges, left).above(bounds)
         f = left.f if mask is None else Affine(left.f.matrix * mask[..., None], left.f.offset * mask)
-        maps = [unknowns.a, *(Affine(part.A, -part.b) for level in asked for part in level)]
+        maps = [unknowns.a, *(Affine(part.A, -part.b) for level in levels for part in level)]
         maps += [unknowns.a.transform(part.J) for part in ranges.values()]
-        known = [part.scale for level in asked for part in level]
+        known = [part.scale for level in levels for part in level]
         known += [side for part in ranges.values() for side in (part.lower, part.upper)]
         if moving.forces is not None:
             J = moving.forces.J
@@ -322,45 +306,42 @@ class Problem:
 
     def answer_feasible(self, q: Array, v: Array, w: Array, multipliers: Array, program: FeasibleCase) -> Solution:
         """The answer of a solution w; its last residual is that of the conditions of optimality."""
-        tasks, ends = (
-            [task.rows for level in self.levels for task in level],
-            [self._count(part) for part in self.limits],
-        )
+        tasks = [task.rows for level in self.levels for task in level]
+        ends = [len(limit.bounded_rows(self.tree)) for limit in self.limits]
         nv, feet = self.tree.nv, sum(contact.rows for contact in self.contacts)
         sizes = [nv, *tasks, *ends]
         tau, f, values, known = program.at(w, program.direct.shape[-2] - feet, sum(sizes))
         a, *slacks = _split(values, sizes)
         *known, drift, J = _split(known, [*tasks, *np.repeat(ends, 2), feet, feet * nv])
         contact_a = matvec(np.reshape(J, (*J.shape[:-1], feet, nv)), a) + drift
-        places = [contact_a[..., place] for place in constraint_rows.slices(self.contacts).values()]
-        scales = [*known[: len(tasks)], *(np.ones_like(place) for place in places)]
-        limited, slacks = slacks[len(tasks) :], slacks[: len(tasks)] + places
-        for y, lower, upper in zip(limited, known[len(tasks) :: 2], known[len(tasks) + 1 :: 2], strict=True):
-            slack, beside = _violation(y, lower, upper)
-            slacks.append(slack)
-            scales.append(beside)
-        left = base_velocity.to_left(self.tree, q, v)
+        slacks, limited = slacks[: len(tasks)], slacks[len(tasks) :]
+        sides = known[len(tasks) :]
+        limits = zip(limited, sides[::2], sides[1::2], strict=True)
         residual = np.max(program.optimality_residuals(w, multipliers), axis=-1)
-        residuals = [*[np.zeros_like(residual)] * (len(self.programs) - 1), residual]
-        return self._assemble(tau, a, f, slacks, scales, q, left, np.stack(residuals, axis=-1))
+        residuals = np.stack([*[np.zeros_like(residual)] * (len(self.programs) - 1), residual], axis=-1)
+        scales = zip(slacks, known[: len(tasks)], strict=True)
+        return self._assemble({"q": q, "v": v}, tau, a, f, list(scales), contact_a, limits, residuals)
 
     # ---- what is known before ----------------------------------------------------------------------------------------
 
     def plan(self, masked: bool) -> list[LevelSize]:
         """The ranks and dimensions of all levels in general position, with any contacts active if there is a mask."""
+        if masked not in self._plans:
+            self._plans[masked] = self._general_sizes(masked)
+        return self._plans[masked]
+
+    def _general_sizes(self, masked: bool) -> list[LevelSize]:
         rng = np.random.default_rng(0)
         patterns = contact_patterns(len(self.contacts), rng) if masked else np.ones((1, len(self.contacts)))
         active = np.repeat(patterns, SAMPLES, axis=0)
         q = np.stack([configuration.random(self.tree, rng) for _ in active])
         v = rng.standard_normal((len(active), self.tree.nv))
-        mask = constraint_rows.mask(self.contacts, active) if masked and self.contacts else None
-        moving = contact_dynamics(self.tree, self.contacts, q, v, mask)
+        values = {"q": q, "v": v} | self._examples(len(active))
+        moving, _ = self._dynamics(values | {"active": active} if masked else values)
         unknowns = torque_unknowns(moving, forces_of_torques(moving)) if self.eliminate else all_unknowns(moving)
         contact_a = moving.all_contact_a.matrix
         matrices = [] if self.eliminate or not self.contacts else [(contact_a, scale(contact_a))]
-        values = {"q": q, "v": v} | self._examples(len(active))
-        for level in self.levels:
-            parts = [task_rows.rows_of_task(task, moving, unknowns, q, values) for task in level]
+        for level, parts in zip(self.levels, self._rows_of_levels(moving, unknowns, values), strict=True):
             A, _, natural = _stack(level, parts)
             matrices.append((A, natural))
         if self._has_open_forces:
@@ -384,9 +365,15 @@ def _stack(level: Sequence[AnyTask], parts: Sequence[TaskRows]) -> tuple[Array, 
     return A, b, reduce(np.maximum, natural)
 
 
-def _violation(y: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
-    """The violation of the bounds by y, and its scale."""
-    return np.maximum(y - upper, 0.0) + np.minimum(y - lower, 0.0), 1.0 + np.minimum(np.abs(lower), np.abs(upper))
+def _narrower(ends: tuple[Any, Any], others: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The narrower of two pairs of bounds; of those that exclude each other, the lesser upper one."""
+    top = np.minimum(ends[1], others[1])
+    return np.minimum(np.maximum(ends[0], others[0]), top), top
+
+
+def _relative(slack: Array, scale: Array) -> Array:
+    """(...): the largest slack, relative to the scales of the rows."""
+    return np.max(np.abs(slack) / scale, axis=-1)
 
 
 def _split(values: Array, sizes: Sequence[int]) -> list[Array]:
