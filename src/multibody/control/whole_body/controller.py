@@ -40,7 +40,7 @@ class Command(NamedTuple):
     """The violated tasks, contacts and limits."""
 
 
-CommandSolver = Callable[[list[Any], Command | None], Command]
+CommandSolver = Callable[[list[Any] | None, Command | None], Command]
 """A function of arrays, q, v and other inputs, and of a command to start from or None."""
 
 
@@ -97,7 +97,6 @@ class WholeBody:
 
     __slots__ = (
         "_function",
-        "_input_names",
         "_numbers",
         "_single",
         "_optional",
@@ -132,7 +131,6 @@ class WholeBody:
         self._function, self._single = self._compile()
         self._solvers: dict[tuple[str, ...], tuple[tuple[str, ...], CommandSolver]] = {}
         """By solver and names of inputs: their order in a kernel, and the function that solves."""
-        self._input_names = frozenset(self._optional)
 
     @property
     def robot(self) -> Robot:
@@ -210,35 +208,28 @@ class WholeBody:
             else:
                 return answer(arrays, start)
         given = {name: value for name, value in inputs.items() if value is not None}
-        if not given.keys() <= self._input_names:
+        if not given.keys() <= self._optional.keys():
             raise unknown_input(given, self.inputs, self._tasks, (STIFFNESS, DAMPING, VELOCITY))
         self._check_complete(given)
-        present = tuple([name for name in self._optional if name in given])
-        wished = {name: self._optional[name] for name in present}
+        wished = {name: kind for name, kind in self._optional.items() if name in given}
         arrays = kernel_arrays(STATE | wished, {"q": q, "v": v, **given}, self._robot.dtype)
-        plain = len(given) == len(inputs) and not any(kind in VALUES for kind in wished.values())
-        if solver == DAQP:
-            if threads is not None:
-                raise InputError(f"threads: expected None with solver={DAQP!r}, which takes one state, got {threads!r}")
-            self._check_one_state(arrays, start)
-            answer = self._daqp_solver(present)
-            if plain:
-                self._solvers[solver, *inputs] = present, answer
-            return answer(arrays or [], start)
-        _check_no_start(start)
-        if arrays is None:
-            return self._command(self._function(q, v, threads=threads, **{name: given[name] for name in present}))
-        kernel = self._function.kernel(*present)
-        if plain:
-            self._solvers[INTERIOR_POINT, *inputs] = present, self._kernel_solver(kernel)
-        return self._command(kernel(*arrays) if threads is None else kernel(*arrays, threads=threads))
+        if solver == DAQP and threads is not None:
+            raise InputError(f"threads: expected None with solver={DAQP!r}, which takes one state, got {threads!r}")
+        if solver != DAQP and (arrays is None or threads is not None):
+            _check_no_start(start)
+            return self._command(self._function(q, v, threads=threads, **{name: given[name] for name in wished}))
+        answer = (self._daqp_solver if solver == DAQP else self._kernel_solver)(tuple(wished))
+        if len(given) == len(inputs) and not any(kind in VALUES for kind in wished.values()):
+            self._solvers[solver, *inputs] = tuple(wished), answer
+        return answer(arrays, start)
 
     def _command(self, answer: Sequence[Any], multipliers: NDArray[Any] | None = None) -> Command:
         tau, a, f, slacks, missed, residuals = answer
         return Command(tau, a, f, Report(self._sizes, self._programs, slacks, missed, residuals, multipliers))
 
-    def _kernel_solver(self, kernel: Any) -> CommandSolver:
-        """The solver by a kernel."""
+    def _kernel_solver(self, present: tuple[str, ...]) -> CommandSolver:
+        """The solver by the interior-point kernel."""
+        kernel = self._function.kernel(*present)
 
         def answer(arrays: list[Any], start: Any) -> Command:
             _check_no_start(start)
@@ -248,30 +239,26 @@ class WholeBody:
 
     def _daqp_solver(self, present: tuple[str, ...]) -> CommandSolver:
         """The solver by DAQP, falling back to the interior-point kernel."""
-        assert self._single is not None, "it is checked"
-        found_at, command, function = self._single.solver_for(present), self._command, self._function
-
-        def answer(arrays: list[Any], start: Command | None) -> Command:
-            if arrays[0].ndim != 1 or arrays[1].ndim != 1 or start is not None:
-                self._check_one_state(arrays, start)
-            found = found_at(arrays, None if start is None else start.report.multipliers)
-            return command(function.kernel(*present)(*arrays)) if found is None else command(*found)
-
-        return answer
-
-    def _check_one_state(self, arrays: list[Any] | None, start: Any) -> None:
-        """Refuse inputs that DAQP does not take."""
-        if start is not None and not isinstance(start, Command):
-            raise InputError(f"start: expected a command of a whole body, got {type(start).__name__}")
         if self._single is None:
             raise InputError(
                 f"solver: {DAQP!r} takes independent contacts, unlike the corners of a sole, and "
                 "pyramids for friction cones"
             )
-        if arrays is None:
-            raise InputError(f"solver: {DAQP!r} takes arrays of one state, and cannot be a part of a kernel")
-        if arrays[0].ndim != 1 or arrays[1].ndim != 1:
-            raise InputError(f"solver: {DAQP!r} takes one state, got a batch; expected {INTERIOR_POINT!r} for batches")
+        found_at, command, function = self._single.solver_for(present), self._command, self._function
+
+        def answer(arrays: list[Any] | None, start: Command | None) -> Command:
+            if arrays is None:
+                raise InputError(f"solver: {DAQP!r} takes arrays of one state, and cannot be a part of a kernel")
+            if arrays[0].ndim != 1 or arrays[1].ndim != 1:
+                raise InputError(
+                    f"solver: {DAQP!r} takes one state, got a batch; expected {INTERIOR_POINT!r} for batches"
+                )
+            if start is not None and not isinstance(start, Command):
+                raise InputError(f"start: expected a command of a whole body, got {type(start).__name__}")
+            found = found_at(arrays, None if start is None else start.report.multipliers)
+            return command(function.kernel(*present)(*arrays)) if found is None else command(*found)
+
+        return answer
 
     def kernel(self, *inputs: str) -> Any:
         """The native kernel for some of the inputs; it returns tau, a, f, slacks, what is missed, and residuals."""
