@@ -1,6 +1,7 @@
 """Checks of arguments that several controllers take: robots, frames, targets, numbers, gains, contacts."""
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from numbers import Real
 from typing import Any
 
@@ -92,7 +93,7 @@ def check_name(name: Any, what: str) -> None:
         raise InputError(f"{what}: expected a name, a text that is not empty, got {name!r}")
 
 
-def check_gains(inputs: Mapping[str, Any], names: frozenset[str]) -> None:
+def check_gains(inputs: Mapping[str, Any], names: AbstractSet[str]) -> None:
     """Refuse gains that are negative or not finite, and a "dt" in s that is not positive."""
     for name in names & inputs.keys():
         value = inputs[name]

@@ -11,10 +11,10 @@ from multibody.control._checks import (
     branches_with,
     check_needed,
     check_number,
-    check_robot,
     content_key,
     supporting_contacts,
 )
+from multibody.control._of_robot import OfRobot
 from multibody.control.joint_space import joint_gains
 from multibody.control.operational_space_laws import Laws
 from multibody.control.pose_error import ERRORS, ROTATION_VECTOR, ROWS
@@ -36,7 +36,7 @@ HEAVIEST = 1e3
 
 
 @final
-class OperationalSpace:
+class OperationalSpace(OfRobot):
     """Torques that accelerate a frame as wanted, and push with a wrench where it cannot move.  [RD 3.81-3.99]
 
     The frame feels as a body with the inertia Λ = (J M^-1 J^T)^-1, Coriolis forces μ and weight p:
@@ -77,7 +77,7 @@ class OperationalSpace:
     array([0., 0., 1., 0., 0., 0.])
     """
 
-    __slots__ = ("_functions", "_laws", "_robot")
+    __slots__ = ("_functions", "_laws")
 
     def __init__(
         self,
@@ -90,7 +90,8 @@ class OperationalSpace:
         error: str = ROTATION_VECTOR,
         heaviest: float | None = None,
     ) -> None:
-        check_robot(robot, frame)
+        super().__init__(robot)
+        robot.tree.frame(frame)
         chosen, held = ROWS[choice(rows, "rows", tuple(ROWS))], supporting_contacts(robot, contacts, frame)
         if choice(compensation, "compensation", COMPENSATIONS) == "task" and held:
             raise InputError('compensation: expected "joint" with contacts, which gravity in the task does not know')
@@ -98,13 +99,8 @@ class OperationalSpace:
         check_masses(robot.model)
         limit = HEAVIEST * (robot.mass - _free_mass(robot.tree, frame)) if heaviest is None else heaviest
         limit = check_number(limit, "heaviest", "a positive inertia in kg")
-        self._robot, self._laws = robot, Laws(frame, chosen, held, compensation, error, limit)
+        self._laws = Laws(frame, chosen, held, compensation, error, limit)
         self._functions: dict[str, RobotFunction] = {}
-
-    @property
-    def robot(self) -> Robot:
-        """The robot."""
-        return self._robot
 
     @property
     def frame(self) -> str:
@@ -282,11 +278,10 @@ def _square(x: Any, what: str, count: int, dtype: np.dtype[Any]) -> Array:
     array = floats(np.asarray(x, dtype) if isinstance(x, int | float) else x, what)
     if array.ndim > 1:
         return _definite(floats(array, what, count, count), what)
-    if not is_traced(array) and not ((array > 0 if what == "inertia" else array >= 0) & (array < np.inf)).all():
-        expected = "positive numbers" if what == "inertia" else "finite numbers that are not negative"
-        raise InputError(f"{what}: expected {expected}, got {x!r}")
     if array.ndim and array.shape != (count,):
         raise InputError(f"{what}: expected a number, {count} of them or (..., {count}, {count}), got {array.shape}")
+    expected = "positive numbers" if what == "inertia" else "finite numbers that are not negative"
+    check_values(array, what, lambda x: (x > 0 if what == "inertia" else x >= 0) & (x < np.inf), expected, core=1)
     return np.broadcast_to(array, (count,))[:, None] * np.eye(count, dtype=dtype)
 
 
@@ -294,9 +289,7 @@ def _definite(K: Array, what: str) -> Array:
     """A matrix that is symmetric and whose energy is not negative; dampers may couple as they like."""
     if is_traced(K):
         return K
-    infinite = ~np.isfinite(K).all(axis=(-1, -2))
-    if infinite.any():
-        raise InputError(f"{what}{at(first(infinite))}: expected finite numbers, got others among them")
+    check_values(K, what, np.isfinite, "finite numbers", core=2)
     size = np.abs(K).max(axis=(-1, -2))
     skew = np.abs(K - transpose(K)).max(axis=(-1, -2)) > 1e-6 * size
     if what != "damping" and skew.any():

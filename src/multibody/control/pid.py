@@ -5,7 +5,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.control._checks import check_positive, expect_robot
+from multibody.control._checks import check_positive
+from multibody.control._of_robot import OfRobot
 from multibody.control.joint_space import joint_gains
 from multibody.errors import InputError
 from multibody.geometry._arrays import check_values, floats
@@ -17,7 +18,7 @@ Array = NDArray[Any]
 
 
 @final
-class PID(Sampled):
+class PID(OfRobot, Sampled):
     """A controller with memory for `simulate`: τ = kp e + ki ∫ e dt - kd v at the joints behind the base.
 
     It knows no model: the integral learns the load, so that the error vanishes where that of a PD stays [RD 3.74].
@@ -46,12 +47,12 @@ class PID(Sampled):
     (array([5.1, 0. ]), array([0.001, 0. ]))
     """
 
-    __slots__ = ("_dt", "_effort", "_gains", "_home", "_robot")
+    __slots__ = ("_dt", "_effort", "_gains", "_home")
 
     def __init__(
         self, robot: Robot, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, dt: float, *, effort: ArrayLike | None = None
     ) -> None:
-        self._robot = expect_robot(robot)
+        super().__init__(robot)
         joints = actuated_indices(robot.tree)
         n = len(joints)
         self._gains = tuple(joint_gains(x, name, n, robot.dtype) for name, x in (("kp", kp), ("ki", ki), ("kd", kd)))
@@ -67,11 +68,6 @@ class PID(Sampled):
             raise InputError(f"effort: expected positive torques, a number or {n} of them, got {source}")
         self._effort = np.broadcast_to(limit, (n,)).astype(robot.dtype)
         self._home = robot.home()[actuated_coordinates(robot.tree)]
-
-    @property
-    def robot(self) -> Robot:
-        """The robot."""
-        return self._robot
 
     @property
     def dt(self) -> float:

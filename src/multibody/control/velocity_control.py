@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_contacts, check_gains, check_number, check_parts, content_key, expect_robot
+from multibody.control._checks import check_contacts, check_gains, check_number, check_parts, content_key
+from multibody.control._of_robot import OfRobot
 from multibody.control.limits import Limit
 from multibody.control.limits._limit import merge
 from multibody.control.tasks import Task
@@ -26,7 +27,7 @@ RESERVED = ("q", "dt", "out", "threads")
 
 
 @final
-class VelocityControl:
+class VelocityControl(OfRobot):
     """Joint velocities for tasks with strict priorities, within limits, on contacts.  [RD 2.213-2.220, 2.273-2.276]
 
     Every task asks for J v = gain * error + velocity [RD 2.257-2.258]. Contacts come first: they do not move. Then come
@@ -63,22 +64,7 @@ class VelocityControl:
     array([0.2, 0. , 0. , 0. , 0. , 0. ])
     """
 
-    __slots__ = (
-        "_contacts",
-        "_damping",
-        "_function",
-        "_known",
-        "_levels",
-        "_limits",
-        "_needs_dt",
-        "_numbers",
-        "_optional",
-        "_required",
-        "_robot",
-        "_targets",
-        "_tasks",
-        "_unit_gains",
-    )
+    __slots__ = ("_contacts", "_damping", "_defaults", "_function", "_kinds", "_levels", "_limits", "_tasks")
 
     def __init__(
         self,
@@ -88,7 +74,7 @@ class VelocityControl:
         damping: float = 0.0,
         contacts: Iterable[Constraint] = (),
     ) -> None:
-        self._robot = expect_robot(robot)
+        super().__init__(robot)
         self._levels = check_levels(levels, Task, lambda task: task.on(robot.tree), (GAIN, VELOCITY), RESERVED)
         self._tasks = {task.name: task for level in self._levels for task in level}
         parts = check_parts(limits, Limit, "limits", "limits such as VelocityLimits()")
@@ -96,18 +82,7 @@ class VelocityControl:
         self._limits = tuple(sorted((part.on(robot.tree) for part in parts), key=lambda limit: limit.needs_dt))
         self._damping = check_number(damping, "damping", "a number that is not negative", zero=True)
         self._contacts = check_contacts(robot, contacts)
-        self._known = frozenset(self.inputs) - {"dt"}
-        self._targets = tuple(name for name, task in self._tasks.items() if task.needs_target)
-        gained = [name for name, task in self._tasks.items() if not task.of_velocity]
-        self._unit_gains = {name + GAIN: np.ones((), robot.dtype) for name in gained}
-        self._numbers = frozenset(self._unit_gains) | {"dt"}
-        self._needs_dt = ", ".join(limit.name for limit in self._limits if limit.needs_dt)
-        self._function = self._made()
-
-    @property
-    def robot(self) -> Robot:
-        """The robot that it moves."""
-        return self._robot
+        self._function = self._compile()
 
     @property
     def levels(self) -> tuple[tuple[Task, ...], ...]:
@@ -141,39 +116,40 @@ class VelocityControl:
         Raises:
             InputError: when a target or dt is missing, an input belongs to no task, or a shape does not fit.
         """
-        if not inputs.keys() <= self._known:
-            raise unknown_input(inputs, self.inputs, self._tasks, (GAIN,))
-        values = {"q": q, **self._unit_gains, **inputs}
-        if dt is None and self._needs_dt:
-            raise InputError(f"missing: dt, in s, which the {self._needs_dt} need")
-        check_gains({"dt": dt, **inputs}, self._numbers)
-        if self._needs_dt:
-            values["dt"] = dt
-        for name in self._targets:
-            if values.get(name) is None:
+        required, optional = self._kinds
+        for name in inputs:
+            if name not in required and name not in optional:
+                raise unknown_input(inputs, self.inputs, self._tasks, (GAIN,))
+        values = {"q": q, **self._defaults, **inputs, "dt": dt}
+        if dt is None and "dt" in required:
+            needing = ", ".join(limit.name for limit in self._limits if limit.needs_dt)
+            raise InputError(f"missing: dt, in s, which the {needing} need")
+        check_gains(values, self._defaults.keys())
+        for name, task in self._tasks.items():
+            if task.needs_target and values.get(name) is None:
                 raise InputError(f"missing: the target of task {name!r}, as {name}=...")
-        present = tuple([name for name in self._optional if values.get(name) is not None])
-        kinds = self._required | {name: self._optional[name] for name in present}
+        present = tuple([name for name in optional if values.get(name) is not None])
+        kinds = required | {name: optional[name] for name in present}
         arrays = kernel_arrays(kinds, values, self._robot.dtype)
         if arrays is None:
-            values = {name: self._unit_gains.get(name) if value is None else value for name, value in values.items()}
+            values = {name: self._defaults.get(name) if values[name] is None else values[name] for name in kinds}
             return self._function(out=out, threads=threads, **values)
         kernel = self._function.kernel(*present)
         # without keywords a call goes straight to the code
         return kernel(*arrays) if out is None and threads is None else kernel(*arrays, out=out, threads=threads)
 
-    def _made(self) -> RobotFunction:
+    def _compile(self) -> RobotFunction:
         tree = self._robot.tree
         inputs: dict[str, Kind] = {"q": "configuration"}
         optional: dict[str, Kind] = {}
+        self._kinds, self._defaults = (inputs, optional), dict[str, Any](dt=None)
         for name, task in self._tasks.items():
             (inputs if task.needs_target else optional)[name] = task.target_kind(tree)
             if not task.of_velocity:
-                inputs[name + GAIN] = "number"
+                inputs[name + GAIN], self._defaults[name + GAIN] = "number", np.ones((), self._robot.dtype)
             optional[name + VELOCITY] = task.rows
-        if self._needs_dt:
+        if any(limit.needs_dt for limit in self._limits):
             inputs["dt"] = "number"
-        self._required, self._optional = inputs, optional
 
         def motion(*values: Any, **extras: Any) -> Any:
             return self._velocities({**dict(zip(inputs, values, strict=True)), **extras})

@@ -10,7 +10,8 @@ from multibody.algorithms import coriolis, rows
 from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.friction import FrictionCone
 from multibody.algorithms.jacobian import jacobian
-from multibody.control._checks import check_number, content_key, expect_robot, supporting_contacts
+from multibody.control._checks import check_number, content_key, supporting_contacts
+from multibody.control._of_robot import OfRobot
 from multibody.control.floating_base_inverse_dynamics import held
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats, matvec, transpose
@@ -27,7 +28,7 @@ Array = NDArray[Any]
 
 
 @final
-class VirtualModel:
+class VirtualModel(OfRobot):
     """Torques with which a robot at rest behaves as if wrenches pulled at its frames, gravity taken off.
 
     Virtual work must vanish for every motion of the base and the joints. The rows of the base tell which contact forces
@@ -58,7 +59,7 @@ class VirtualModel:
     30.0
     """
 
-    __slots__ = ("_contacts", "_cone", "_function", "_minimum", "_robot")
+    __slots__ = ("_contacts", "_cone", "_function", "_minimum")
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class VirtualModel:
         minimum: float = 0.0,
         sides: int = 8,
     ) -> None:
-        self._robot = expect_robot(robot)
+        super().__init__(robot)
         self._contacts = supporting_contacts(robot, contacts)
         self._cone = self._pyramids(friction, sides)
         self._minimum = check_number(minimum, "minimum", "a force that is not negative", zero=True)
@@ -79,11 +80,6 @@ class VirtualModel:
         pyramid = None if self._cone is None else self._cone.tolist()
         key = content_key("control.VirtualModel", self._contacts, pyramid, self._minimum)
         self._function = RobotFunction(robot.model, robot.dtype, self._balanced, {"q": "configuration"}, optional, key)
-
-    @property
-    def robot(self) -> Robot:
-        """The robot."""
-        return self._robot
 
     @property
     def contacts(self) -> tuple[Constraint, ...]:

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.control.inverse_kinematics.frame_goals import Goal
+from multibody.control.limits.joints import coordinates
 from multibody.geometry import Pose
 from multibody.geometry._arrays import dot, eye_like, matvec, transpose
 from multibody.model import configuration
-from multibody.model.joints import Kind
 from multibody.model.tree import Tree
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
@@ -61,13 +61,9 @@ class Reaching:
 
     def joint_margins(self, q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """(..., nv), twice: the displacements to the limits; infinite where q is no integral of v."""
-        low, high = [], []
-        for joint in sorted((j for j in self.tree.joints if j.mimic is None), key=lambda j: j.v.start):
-            grows = type(joint.kind).rate_matrix is Kind.rate_matrix
-            for k in range(joint.nv):
-                at = joint.q.start + k
-                low.append(self.lower[at] - q[..., at] if grows else -np.inf + 0 * q[..., 0])
-                high.append(self.upper[at] - q[..., at] if grows else np.inf + 0 * q[..., 0])
+        places, endless = coordinates(self.tree), np.inf + 0 * q[..., 0]
+        low = [-endless if k is None else self.lower[k] - q[..., k] for k in places]
+        high = [endless if k is None else self.upper[k] - q[..., k] for k in places]
         return np.stack(low, axis=-1), np.stack(high, axis=-1)
 
     def step_within_limits(self, q: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:

@@ -78,24 +78,18 @@ def goal(tree: Tree, frame: str, axes: str, reference: str | None) -> Goal:
         if not tree.chain(reference, frame):
             raise InputError(f"reference: {frame!r} does not move relative to {reference!r}")
     words = axes.split() if isinstance(axes, str) else []
-    wanted = {"letters": "", "axis": None}
-    for word in words:
-        if word in AXES and wanted["axis"] is None:
-            wanted["axis"] = AXES.index(word)
-        elif word not in AXES and not wanted["letters"]:
-            wanted["letters"] = word
-        else:
-            words = []
-    letters = wanted["letters"]
-    rotation = letters.endswith(ROTATION)
-    positions = letters.removesuffix(ROTATION)
+    turned, letters = [AXES.index(word) for word in words if word in AXES], [word for word in words if word not in AXES]
+    rotation = "".join(letters).endswith(ROTATION)
+    positions = "".join(letters).removesuffix(ROTATION)
     once = len(set(positions)) == len(positions) and set(positions) <= set(POSITIONS)
-    if not words or not once or (rotation and wanted["axis"] is not None):
+    if not words or not once or len(letters) > 1 or len(turned) + rotation > 1:
         raise InputError(
             "axes: expected letters of 'xyz' for positions, 'rpy' for all of the rotation, and 'x-axis', 'y-axis' or "
             f"'z-axis' for the direction of one axis alone, as 'xyzrpy', 'xyz', 'xyz z-axis'; got {axes!r}"
         )
-    return Goal(frame, tuple(POSITIONS.index(c) for c in sorted(positions)), rotation, wanted["axis"], reference)
+    return Goal(
+        frame, tuple(POSITIONS.index(c) for c in sorted(positions)), rotation, turned[0] if turned else None, reference
+    )
 
 
 def turn_between(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:

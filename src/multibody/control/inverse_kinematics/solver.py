@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
 from multibody.compiler.runtime.workers import thread_count
-from multibody.control._checks import check_number, check_whole, expect_robot, refuse_traced
+from multibody.control._checks import check_number, check_whole, refuse_traced
+from multibody.control._of_robot import OfRobot
 from multibody.control.inverse_kinematics import damped_least_squares as iterations
 from multibody.control.inverse_kinematics import seeds
 from multibody.control.inverse_kinematics.analytic.analytic_solutions import analytic_solutions
@@ -47,7 +48,7 @@ FALSE: Any = np.False_
 
 
 @final
-class InverseKinematics:
+class InverseKinematics(OfRobot):
     """A solver for the configurations in which a frame, or several, have wanted poses.
 
     Damped least squares from a first guess within the limits of the joints, then from the nearest of many
@@ -90,7 +91,6 @@ class InverseKinematics:
         "_max_seeds",
         "_postures",
         "_problem",
-        "_robot",
         "_tables",
         "_tolerances",
     )
@@ -110,7 +110,8 @@ class InverseKinematics:
         seeds: int | str | None = None,
         follow: bool = False,
     ) -> None:
-        self._robot, tree = expect_robot(robot), robot.tree
+        super().__init__(robot)
+        tree = robot.tree
         self._listed = not isinstance(frame, str)
         self._goals = goals_of(tree, frame, axes, reference)
         self._tolerances = (
@@ -137,11 +138,6 @@ class InverseKinematics:
         self._first = self._settings(FIRST_ITERATIONS)
         self._kernels: dict[str, Kernel] = {}
         self._tables: dict[int, tuple[NDArray[Any], ...]] = {}
-
-    @property
-    def robot(self) -> Robot:
-        """The robot that it moves."""
-        return self._robot
 
     @property
     def frames(self) -> tuple[str, ...]:

@@ -38,15 +38,12 @@ class AxisTask(Task):
     direction: Axis | None = None
     """In the world: the target where a call has none."""
     weight: float = 1.0
+    rows = 3
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", direction(self.axis, f"axis of task {self.name!r}"))
         if self.direction is not None:
             object.__setattr__(self, "direction", direction(self.direction, f"direction of task {self.name!r}"))
-
-    @property
-    def rows(self) -> int:
-        return 3
 
     @property
     def needs_target(self) -> bool:

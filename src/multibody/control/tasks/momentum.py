@@ -27,11 +27,8 @@ class MomentumTask(Labelled):
 
     name: str
     weight: float = 1.0
+    labels = WORLD_AXES
     of_velocity = True
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return WORLD_AXES
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:
         raise InputError(f"task {self.name!r}: a momentum is of velocities, so there is no error of q")

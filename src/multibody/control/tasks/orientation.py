@@ -28,10 +28,7 @@ class OrientationTask(Labelled):
     name: str
     frame: str
     weight: float = 1.0
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return WORLD_AXES[3:]
+    labels = WORLD_AXES[3:]
 
     def target_kind(self, tree: Tree) -> str:
         return "rotation"

@@ -29,10 +29,7 @@ class PoseTask(Labelled):
     name: str
     frame: str
     weight: float = 1.0
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return WORLD_AXES
+    labels = WORLD_AXES
 
     def target_kind(self, tree: Tree) -> str:
         return "pose"

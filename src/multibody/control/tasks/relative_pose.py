@@ -33,10 +33,7 @@ class RelativePoseTask(Labelled):
     frame: str
     reference: str
     weight: float = 1.0
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return WORLD_AXES
+    labels = WORLD_AXES
 
     def target_kind(self, tree: Tree) -> str:
         return "pose"

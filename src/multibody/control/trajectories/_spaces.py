@@ -53,8 +53,6 @@ class Vectors:
 class Rotations:
     """SO(3): coordinates are rotation vectors φ of exp(φ) R_k."""
 
-    size = 3
-
     def bases(self, points: Rotation) -> NDArray[Any]:
         """(..., k - 1, 3, 3): where each piece begins."""
         return points.matrix[..., :-1, :, :]
@@ -88,7 +86,6 @@ class Rotations:
 class Poses:
     """SE(3), position and rotation apart: the origin moves as a vector, the axes as in SO(3)."""
 
-    size = 6
     _linear, _angular = Vectors(numbers=False), Rotations()
 
     def bases(self, points: Pose) -> NDArray[Any]:
@@ -125,7 +122,7 @@ def between(a: Any, b: Any) -> tuple[Space, Any]:
         if type(a) is not type(b):
             raise InputError(f"expected two ends of one kind, got {type(a).__name__} and {type(b).__name__}")
         _same_shape(a.shape, b.shape)
-        return through(_stacked([a, b]))
+        return through(_stacked(a, b))
     ends = [floats(x, what) for x, what in ((a, "the start"), (b, "the end"))]
     _same_shape(ends[0].shape, ends[1].shape)
     if not ends[0].ndim:
@@ -147,16 +144,9 @@ def through(points: Any) -> tuple[Space, Any]:
     return Vectors(numbers=False), array
 
 
-def size(space: Space, points: Any) -> int:
-    """The number of entries of a rate."""
-    return points.shape[-1] if isinstance(space, Vectors) else space.size
-
-
-def _stacked(values: list[Any]) -> Any:
-    kind = type(values[0])
-    last = [len(value.shape) for value in values]
-    arrays = zip(*(value._arrays() for value in values), strict=True)
-    return kind._from_arrays(*(np.stack(parts, axis=last[0]) for parts in arrays))
+def _stacked(a: Any, b: Any) -> Any:
+    arrays = zip(a._arrays(), b._arrays(), strict=True)
+    return a._from_arrays(*(np.stack(parts, axis=len(a.shape)) for parts in arrays))
 
 
 def _same_shape(a: tuple[int, ...], b: tuple[int, ...]) -> None:
@@ -166,7 +156,7 @@ def _same_shape(a: tuple[int, ...], b: tuple[int, ...]) -> None:
 
 def rates_of(space: Space, points: Any, x: ArrayLike | None, what: str) -> NDArray[Any]:
     """A rate or an acceleration at an end, (..., n); zeros for None."""
-    n = size(space, points)
+    n = space.steps(points).shape[-1]
     if x is None:
         return np.zeros(n)
     array = floats(x, what)

@@ -48,9 +48,8 @@ def cubic(
     space, points = between(a, b)
     T = _duration("cubic", space, points, duration, velocity, acceleration, at_rest=all(x is None for x in rates))
     r0, r1 = (rates_of(space, points, x, "rates")[..., None, :] for x in rates)
-    step = space.steps(points)
+    step, h = space.steps(points), _not_zero(T)
     r1, _ = space.end_rates(step, r1, np.zeros_like(r1))
-    h = _not_zero(T)
     c2 = (3 * step / h - 2 * r0 - r1) / h
     c3 = (r0 + r1 - 2 * step / h) / (h * h)
     return _of(space, points, T, columns([space.start(points), r0, c2, c3]))

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_gains, content_key, expect_robot
+from multibody.control._checks import check_gains, content_key
+from multibody.control._of_robot import OfRobot
 from multibody.control.tasks import LoadTask
 from multibody.control.tasks._levels import unknown_input
 from multibody.control.whole_body.argument_checks import contacts_on, levels_on, problem_of
@@ -45,7 +46,7 @@ CommandSolver = Callable[[list[Any] | None, Command | None], Command]
 
 
 @final
-class WholeBody:
+class WholeBody(OfRobot):
     """Torques for tasks with strict priorities, on contacts and within limits.  [RD 3.102-3.115, §3.10.4]
 
     The unknowns are accelerations, contact forces and torques [RD 3.109]. What is asked of them yields from the last:
@@ -95,18 +96,7 @@ class WholeBody:
     ['com']
     """
 
-    __slots__ = (
-        "_function",
-        "_numbers",
-        "_single",
-        "_optional",
-        "_problem",
-        "_programs",
-        "_solvers",
-        "_robot",
-        "_sizes",
-        "_tasks",
-    )
+    __slots__ = ("_function", "_numbers", "_single", "_optional", "_problem", "_solvers", "_tasks")
 
     def __init__(
         self,
@@ -116,14 +106,13 @@ class WholeBody:
         limits: Iterable[Any] = (),
         eliminate: bool | None = None,
     ) -> None:
-        self._robot = expect_robot(robot)
+        super().__init__(robot)
         check_masses(robot.model)
         checked_contacts = contacts_on(robot, contacts)
         checked = levels_on(robot.tree, checked_contacts, levels)
         self._tasks = {task.name: task for level in checked for task in level}
         self._problem = problem_of(robot.tree, checked_contacts, checked, limits, eliminate)
-        self._sizes, self._programs = self._problem.sizes, self._problem.programs
-        if len(self._sizes) < len(self._tasks) + len(checked_contacts) + len(self._problem.limits):
+        if len(self._problem.sizes) < len(self._tasks) + len(checked_contacts) + len(self._problem.limits):
             twice = [part.name for part in (*checked_contacts, *self._problem.limits) if part.name in self._tasks]
             raise InputError(
                 f"WholeBody: expected different names of tasks, contacts and limits, got {twice[0]!r} twice"
@@ -131,11 +120,6 @@ class WholeBody:
         self._function, self._single = self._compile()
         self._solvers: dict[tuple[str, ...], tuple[tuple[str, ...], CommandSolver]] = {}
         """By solver and names of inputs: their order in a kernel, and the function that solves."""
-
-    @property
-    def robot(self) -> Robot:
-        """The robot that the controller moves."""
-        return self._robot
 
     @property
     def problem(self) -> Problem:
@@ -225,7 +209,9 @@ class WholeBody:
 
     def _command(self, answer: Sequence[Any], multipliers: NDArray[Any] | None = None) -> Command:
         tau, a, f, slacks, missed, residuals = answer
-        return Command(tau, a, f, Report(self._sizes, self._programs, slacks, missed, residuals, multipliers))
+        return Command(
+            tau, a, f, Report(self._problem.sizes, self._problem.programs, slacks, missed, residuals, multipliers)
+        )
 
     def _kernel_solver(self, present: tuple[str, ...]) -> CommandSolver:
         """The solver by the interior-point kernel."""

@@ -59,15 +59,16 @@ class SingleState:
         if not m or not k:  # nothing to decide, or no bound: no solver is needed
             return lambda *_: None
         least, judge, within = daqp.least_norm_solver_for(m, k), self._judge(shapes), self._max_residual
-        least = least if self._robot.dtype == np.float64 else _in_singles(least)
 
         def answer(arrays: Sequence[Array], start: Array | None) -> tuple[Sequence[Array], Array] | None:
             given = program(*arrays)
-            found = least(given[0], given[1], given[2], start)
+            doubles = [x if x is None else x.astype(np.float64, copy=False) for x in (*given[:3], start)]
+            found = least(*doubles)
             if found is None:
                 return None
-            answer = judge(arrays[0], arrays[1], *found, *given)
-            return (answer, found[1]) if answer[-1].item(-1) <= within else None
+            w, multipliers = (x.astype(self._robot.dtype, copy=False) for x in found)
+            answer = judge(arrays[0], arrays[1], w, multipliers, *given)
+            return (answer, multipliers) if answer[-1].item(-1) <= within else None
 
         return answer
 
@@ -86,12 +87,3 @@ class SingleState:
 
     def _named(self, *what: Any) -> str | None:
         return None if self._key is None else f"{self._key} {' '.join(map(str, what))}"
-
-
-def _in_singles(least: Callable[..., tuple[Array, Array] | None]) -> Callable[..., tuple[Array, Array] | None]:
-    def rounded(G: Array, lower: Array, upper: Array, start: Array | None) -> tuple[Array, Array] | None:
-        G, lower, upper = (np.asarray(x, np.float64) for x in (G, lower, upper))
-        found = least(G, lower, upper, None if start is None else np.asarray(start, np.float64))
-        return None if found is None else (found[0].astype(np.float32), found[1].astype(np.float32))
-
-    return rounded

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,14 +81,14 @@ class Problem:
     forces within soles, but no others."""
     _plans: dict[bool, list[LevelSize]] = field(default_factory=dict, init=False, compare=False, repr=False)
 
-    @property
+    @cached_property
     def sizes(self) -> dict[str, int]:
         """The number of rows of each name of the report."""
         named = [*(task for level in self.levels for task in level), *self.contacts]
         counts = {part.name: part.rows for part in named}
         return counts | {limit.name: len(limit.bounded_rows(self.tree)) for limit in self.limits}
 
-    @property
+    @cached_property
     def programs(self) -> tuple[str, ...]:
         """The names of the quadratic programs that are solved one after the other, where bounds are reached."""
         names = ["contacts"] if self.contacts else []

@@ -72,11 +72,11 @@ def forces(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask:
     centripetal = drift - matvec(U, reduced)
     if mask is None:
         return Forces(J, reduced, U, N, centripetal, None)
-    place, own = 0, list[Array]()
-    for contact, block in zip(contacts, blocks, strict=True):
-        own += [mask[..., place]] * block[0].shape[-2]
-        place += contact.rows
-    on = np.stack(own, axis=-1)
+    places = rows.slices(contacts).values()
+    on = [
+        mask[..., place.start] for block, place in zip(blocks, places, strict=True) for _ in range(block[0].shape[-2])
+    ]
+    on = np.stack(on, axis=-1)
     return Forces(J * on[..., :, None], reduced * on, U, N * mask[..., :, None], centripetal * mask, on)
 
 
@@ -109,10 +109,4 @@ def _internal_forces(points: Sequence[Sequence[float]], dtype: Any) -> list[Arra
 
 def _diagonal(blocks: Sequence[Array]) -> Array:
     """Blocks on the diagonal of a matrix, some of which may have no columns."""
-    lines = []
-    for k, block in enumerate(blocks):
-        others = [
-            block if j == k else np.zeros((block.shape[-2], b.shape[-1]), block.dtype) for j, b in enumerate(blocks)
-        ]
-        lines.append(others)
-    return block_matrix(lines)
+    return block_matrix([[block if j == k else 0 for j in range(len(blocks))] for k, block in enumerate(blocks)])
