@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.control.inverse_kinematics.frame_goals import Goal
-from multibody.control.limits.joints import coordinates
 from multibody.geometry import Pose
 from multibody.geometry._arrays import dot, eye_like, matvec, transpose
 from multibody.model import configuration
+from multibody.model.robot_limits import integrated_coordinates
 from multibody.model.tree import Tree
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
@@ -61,7 +61,7 @@ class Reaching:
 
     def joint_margins(self, q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """(..., nv), twice: the displacements to the limits; infinite where q is no integral of v."""
-        places, endless = coordinates(self.tree), np.inf + 0 * q[..., 0]
+        places, endless = integrated_coordinates(self.tree), np.inf + 0 * q[..., 0]
         low = [-endless if k is None else self.lower[k] - q[..., k] for k in places]
         high = [endless if k is None else self.upper[k] - q[..., k] for k in places]
         return np.stack(low, axis=-1), np.stack(high, axis=-1)
