@@ -65,7 +65,7 @@ def paragraphs(text: str) -> Iterator[tuple[int, str]]:
     text = re.sub(r"<!--.*?-->|\$\$.*?\$\$", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
     start, lines, fence = 1, [], ""
     for number, line in enumerate([*text.splitlines(), ""], 1):
-        bare = line.strip()
+        bare = "" if line.startswith("    ") and not lines else line.strip()  # an indented block is code
         mark = re.match(r"(`{3,}|:{3,}|~{3,})", bare)
         item = re.match(r"([-*+]|\d+\.) ", bare)
         ends = not bare or mark or item or fence or bare.startswith(("#", "|", ":", "<", "("))
