@@ -1,5 +1,6 @@
 """The viewer, from a client's side: what it is sent when robots move, runs play and pages are saved."""
 
+import threading
 import time
 from contextlib import ExitStack
 
@@ -224,6 +225,12 @@ def test_nonsense_from_a_client_does_not_end_it(viewer):
         wait(lambda: viewer._last(viewer._main)[viewer._sliders._sliders[0][0]] == pytest.approx(slider.max))
 
 
+def start(viewer):
+    """Play a short run."""
+    run = simulate.Simulator(viewer.robot, dt=0.01, method="euler")(viewer.robot.home(), seconds=0.02)
+    viewer.play(run, charts=False)
+
+
 @pytest.mark.parametrize(
     ("call", "word"),
     [
@@ -235,6 +242,9 @@ def test_nonsense_from_a_client_does_not_end_it(viewer):
         (lambda viewer: viewer.frames("nose"), "nose"),
         (lambda viewer: viewer.seek(0.0), "play"),
         (lambda viewer: viewer.record("x.gif"), "play"),
+        (lambda viewer: (start(viewer), viewer.record("x.gif", size=(0, 0))), "size"),
+        (lambda viewer: (start(viewer), viewer.record("x.gif", rate=0.0)), "rate"),
+        (lambda viewer: (start(viewer), viewer.record("x.gif", progress="yes")), "progress"),
         (lambda viewer: viewer.play("run"), "run"),
         (lambda viewer: viewer.save("no/such/place.html"), "path"),
         (lambda viewer: viewer.contacts(["foot-lf"]), "contacts"),
@@ -275,3 +285,57 @@ def test_films_need_ffmpeg_and_get_every_picture(viewer, robot, tmp_path, monkey
     stand_in.write_text("#!/bin/sh\n/bin/cat > /dev/null\necho no such codec >&2\nexit 1\n")
     with pytest.raises(InputError, match="no such codec"):
         viewer.record(film, size=(64, 48), rate=10.0)
+    stand_in.write_text("#!/bin/sh\necho unknown encoder >&2\nexit 1\n")  # before it has read a frame
+    with pytest.raises(InputError, match="ffmpeg failed: unknown encoder"):
+        viewer.record(film, size=(320, 240), rate=100.0)
+    stand_in.write_text("#!/bin/sh\nexit 0\n")
+    with pytest.raises(InputError, match="ffmpeg failed: it ended with status 0"):
+        viewer.record(film, size=(320, 240), rate=100.0)
+
+
+def test_recording_states_its_cost_and_shows_progress(viewer, robot, tmp_path, capsys):
+    viewer.play(simulate.Simulator(robot, dt=0.01, method="euler")(robot.home(), seconds=0.2), charts=False)
+    viewer.pause()
+    heard = []
+    path = tmp_path / "run.gif"
+    viewer.record(
+        path, (64, 48), 10.0, lambda now: heard.append((now.done, now.frames, now.size, now.seconds, path.exists()))
+    )
+    assert [done for done, *_ in heard] == [0, 1, 2, 3]
+    assert heard[0][1:3] == (3, (64, 48))
+    assert heard[0][3] > 0
+    assert not heard[0][4]
+    assert not capsys.readouterr().err  # no terminal
+    viewer.record(path, (64, 48), 10.0, progress=True)
+    assert "recording 3 frames of 64 x 48 pixels, about 0 s" in capsys.readouterr().err
+
+
+def test_an_error_while_a_slider_is_moved_is_reported_and_the_next_one_counts(viewer, monkeypatch):
+    reports = []
+    monkeypatch.setattr(threading, "excepthook", lambda report: reports.append(str(report.exc_value)))
+    k, slider = viewer._sliders._sliders[2]
+
+    class BadOverlay:
+        def follow(self, _):
+            raise ValueError("no such frame")
+
+    viewer._marks["bad"] = BadOverlay()
+    with Client(viewer) as client:
+        client.slide(slider, slider.min)
+        wait(lambda: reports)
+        assert reports == ["no such frame"]
+        del viewer._marks["bad"]
+        client.slide(slider, -0.25)
+        wait(lambda: viewer._last(viewer._main)[k] == pytest.approx(-0.25))
+
+
+def test_an_error_while_a_run_plays_is_reported_and_the_player_lives(viewer, robot, monkeypatch):
+    reports = []
+    monkeypatch.setattr(threading, "excepthook", lambda report: reports.append(str(report.exc_value)))
+    viewer.play(simulate.Simulator(robot, dt=0.01, method="euler")(robot.home(), seconds=0.5), charts=False)
+    update = viewer.update
+    monkeypatch.setattr(type(viewer), "update", lambda *_: 1 / 0)
+    wait(lambda: reports)
+    monkeypatch.setattr(type(viewer), "update", lambda _, q: update(q))
+    shown = viewer._last(viewer._main)
+    wait(lambda: not np.array_equal(viewer._last(viewer._main), shown))

@@ -89,12 +89,17 @@ def picture(
     return figure
 
 
-def _check(robot: Robot, states: NDArray[Any], size: Any, frames: Any) -> None:
-    if states.ndim != 2 or not len(states) or not np.isfinite(states).all():
-        raise InputError(f"q: expected finite coordinates ({robot.nq},) or (n, {robot.nq}), got shape {states.shape}")
+def check_size(size: Any) -> None:
+    """Raise an error if a size is not a width and a height in pixels."""
     whole = isinstance(size, tuple | list) and len(size) == 2 and all(isinstance(x, int) for x in size)
     if not whole or not all(16 <= x <= 8192 for x in size):
         raise InputError(f"size: expected width and height in pixels, from 16 to 8192, got {size!r}")
+
+
+def _check(robot: Robot, states: NDArray[Any], size: Any, frames: Any) -> None:
+    if states.ndim != 2 or not len(states) or not np.isfinite(states).all():
+        raise InputError(f"q: expected finite coordinates ({robot.nq},) or (n, {robot.nq}), got shape {states.shape}")
+    check_size(size)
     if isinstance(frames, str):
         raise InputError(f"frames: expected a list of names, got {frames!r}")
     for name in frames:

@@ -1,16 +1,20 @@
-"""Moving pictures of runs, drawn by the library's own renderer."""
+"""GIF and MP4 of motions, drawn by the library's own renderer."""
 
 import os
 import shutil
 import subprocess
-import sys
-from collections.abc import Iterator
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.compiler.runtime.progress import hidden
 from multibody.errors import InputError
 from multibody.robot import Robot
 from multibody.view.rendering.camera import Camera
@@ -18,45 +22,95 @@ from multibody.view.rendering.renderer import render
 from multibody.view.shapes.decimation import shapes_for_picture
 
 
+@dataclass
+class VideoProgress:
+    """The cost of a video, and the frames that are done."""
+
+    frames: int
+    size: tuple[int, int]
+    seconds: float
+    """The estimated time of all frames, from the time of one."""
+    done: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.frames} frames of {self.size[0]} x {self.size[1]} pixels, about {self.seconds:.0f} s"
+
+
 def rows_at(t: NDArray[Any], rate: float) -> list[int]:
-    """The rows of a run that are nearest to pictures at a rate in 1/s."""
+    """Return the rows of a run that are nearest to frames at a rate in 1/s."""
     times = np.arange(t[0], t[-1] + 0.5 / rate, 1 / rate)
     return np.clip(np.searchsorted(t, times), 0, len(t) - 1).tolist()
 
 
-def record(robot: Robot, t: NDArray[Any], q: NDArray[Any], path: Path, size: tuple[int, int], rate: float) -> None:
-    """Save a motion, q of shape (rows, nq) at the times t, as a GIF or an MP4."""
+def record(
+    robot: Robot,
+    t: NDArray[Any],
+    q: NDArray[Any],
+    path: Path,
+    size: tuple[int, int],
+    rate: float,
+    progress: bool | Callable[[VideoProgress], Any] | None = None,
+) -> None:
+    """Save a motion, q of shape (rows, nq) at the times t, as a GIF or an MP4; see `Viewer.record`."""
     kind = path.suffix.lower()
     if kind not in (".gif", ".mp4"):
         raise InputError(f"record: expected a name that ends in .gif or .mp4, got {path.name!r}")
     if kind == ".mp4" and shutil.which("ffmpeg") is None:
         raise InputError("record: .mp4 needs the program ffmpeg, which is not there: install it, or record a .gif")
+    if progress is not None and not isinstance(progress, bool) and not callable(progress):
+        raise InputError(f"progress: expected True, False or a function, got {progress!r}")
     chosen = rows_at(t, rate)
-    frames = _frames(robot, q[chosen], size)
-    if kind == ".gif":
-        _gif(frames, path, rate)
-    else:
-        _mp4(frames, path, size, rate)
+    draw = _frame_drawer(robot, q[chosen], size)
+    start = time.perf_counter()
+    draw(q[chosen[0]])
+    state = VideoProgress(len(chosen), size, (time.perf_counter() - start) * len(chosen))
+
+    with _watcher(progress) as watch:
+        watch(state)
+
+        def frames() -> Iterator[NDArray[Any]]:
+            for row in chosen:
+                yield draw(q[row])
+                state.done += 1
+                watch(state)
+
+        if kind == ".gif":
+            _gif(frames(), path, rate)
+        else:
+            _mp4(frames(), path, size, rate)
 
 
-def has_screen() -> bool:
-    """Whether a browser that is opened would be seen."""
-    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-def is_remote() -> bool:
-    """Whether the browser of a notebook is, as far as one can tell, on another machine than this process."""
-    return "google.colab" in sys.modules or any(name in os.environ for name in ("JUPYTERHUB_USER", "SSH_CONNECTION"))
-
-
-def _frames(robot: Robot, q: NDArray[Any], size: tuple[int, int]) -> Iterator[NDArray[Any]]:
-    """Pictures, (h, w, 3) as bytes, from one camera that has all of the motion in view."""
+def _frame_drawer(robot: Robot, q: NDArray[Any], size: tuple[int, int]) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """A function that draws a configuration, (h, w, 3) as bytes, with a camera that has all of the motion in view."""
     shapes = shapes_for_picture(robot, size)
     points = shapes.points(robot, q[np.linspace(0, len(q) - 1, min(len(q), 8)).round().astype(int)])
     camera = Camera.around(points, "three-quarter", size)
     floor = min(0.0, float(points[:, 2].min()))
-    for state in q:
-        yield (255 * render(shapes.placed(robot, state), camera, floor)).round().astype(np.uint8)
+    return lambda state: (255 * render(shapes.placed(robot, state), camera, floor)).round().astype(np.uint8)
+
+
+@contextmanager
+def _watcher(progress: bool | Callable[[VideoProgress], Any] | None) -> Iterator[Callable[[VideoProgress], Any]]:
+    """The function that is called with the progress: the user's own, or that of a bar."""
+    if callable(progress):
+        yield progress
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    if progress is False or not (progress or console.is_interactive):
+        yield lambda _: None
+        return
+    with hidden(), Progress(console=console, transient=True) as bar:
+        task = bar.add_task("recording")
+
+        def watch(state: VideoProgress) -> None:
+            if not state.done:
+                console.print(f"recording {state}")
+            bar.update(task, total=state.frames, completed=state.done)
+
+        yield watch
 
 
 def _gif(frames: Iterator[NDArray[Any]], path: Path, rate: float) -> None:
@@ -74,10 +128,21 @@ def _mp4(frames: Iterator[NDArray[Any]], path: Path, size: tuple[int, int], rate
         "ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}",
         "-r", f"{rate:g}", "-i", "-", "-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2", "-pix_fmt", "yuv420p", os.fspath(path),
     ]  # fmt: skip
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    complete = False
+    with (
+        tempfile.TemporaryFile() as messages,  # a pipe could fill up while frames are written
+        subprocess.Popen(command, stdin=subprocess.PIPE, stderr=messages) as process,
+    ):
         assert process.stdin is not None
-        for frame in frames:
-            process.stdin.write(frame.tobytes())
-        _, said = process.communicate()
-    if process.returncode:
-        raise InputError(f"record: ffmpeg failed: {said.decode(errors='replace').strip()}")
+        try:
+            for frame in frames:
+                process.stdin.write(frame.tobytes())
+            process.stdin.close()
+            complete = True
+        except BrokenPipeError:  # it has ended already; its message says why
+            pass
+        process.communicate()
+        messages.seek(0)
+        reason = messages.read().decode(errors="replace").strip()
+    if process.returncode or not complete:
+        raise InputError(f"record: ffmpeg failed: {reason or f'it ended with status {process.returncode}'}")

@@ -1,9 +1,8 @@
 """The viewer: robots in the browser, served by viser on the loopback."""
 
-import html
 import threading
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from os import PathLike
 from typing import Any, final
@@ -21,17 +20,18 @@ from multibody.robot import Robot
 from multibody.simulate import Run
 from multibody.simulate.plot import index_of
 from multibody.view import video
-from multibody.view.charts import Charts
+from multibody.view.browser import html_page
+from multibody.view.browser.charts import Charts
+from multibody.view.browser.check_boxes import Switches
+from multibody.view.browser.ground import Scenery
+from multibody.view.browser.joint_sliders import Sliders
+from multibody.view.browser.player import Player
+from multibody.view.browser.robot_node import Puppet
+from multibody.view.browser.server import serve, stop
 from multibody.view.marks import CenterOfMassMark, ContactMarks, FrameMark, InertiaMarks, Mark, TraceMark, contact_marks
-from multibody.view.player import Player
-from multibody.view.puppet import Puppet
-from multibody.view.scenery import Scenery
-from multibody.view.serving import serve, stop
-from multibody.view.sliders import Sliders
-from multibody.view.switches import Switches
+from multibody.view.picture import check_size
+from multibody.view.video import VideoProgress
 
-PAGE_RATE = 30.0
-"""In 1/s: the pictures of a saved page."""
 SEEN_THROUGH = 0.4
 """The opacity of bodies in which something is marked."""
 GHOSTS = 100
@@ -109,7 +109,7 @@ class Viewer:
         except BaseException:
             stop(self._server)
             raise
-        if open_browser or (open_browser is None and video.has_screen()):
+        if open_browser or (open_browser is None and html_page.has_screen()):
             webbrowser.open(self.url)
 
     # ---- what is shown -----------------------------------------------------------------------------------------------
@@ -294,12 +294,31 @@ class Viewer:
         """Save one page that shows the scene, and plays the run, without a server."""
         check_place(path, "path").write_text(self._page(), encoding="utf-8")
 
-    def record(self, path: str | PathLike[str], size: tuple[int, int] = (640, 480), rate: float = 25.0) -> None:
-        """Save the run as a moving picture, .gif or, where ffmpeg is at hand, .mp4; without a browser."""
+    def record(
+        self,
+        path: str | PathLike[str],
+        size: tuple[int, int] = (640, 480),
+        rate: float = 25.0,
+        progress: bool | Callable[[VideoProgress], Any] | None = None,
+    ) -> None:
+        """Save the run as a moving picture, drawn without a browser.
+
+        Args:
+            path: a name that ends in .gif or, if the program ffmpeg is there, .mp4.
+            size: width and height in pixels.
+            rate: frames a second of the run's time.
+            progress: whether the cost (frames, size, estimated seconds) is written to stderr before the first frame,
+                and a bar meanwhile; by default if stderr is a terminal. A function is called with the progress (`done`,
+                `frames`, `size`, `seconds`) instead, before the first frame and after each.
+        """
         if self._run is None:
             raise InputError("record: no run: expected play(run) before")
         run, states = self._run
-        video.record(self.robot, run.t, states[-1], check_place(path, "path"), size, rate)
+        place = check_place(path, "path")
+        check_size(size)
+        if not isinstance(rate, int | float) or not 0 < rate <= 1000:
+            raise InputError(f"rate: expected frames a second, from 0 to 1000, got {rate!r}")
+        video.record(self.robot, run.t, states[-1], place, size, rate, progress)
 
     def close(self) -> None:
         """Stop serving."""
@@ -309,10 +328,7 @@ class Viewer:
 
     def _repr_html_(self) -> str:
         """In a notebook: the page, or, where its browser is on another machine, the scene as it is now."""
-        frame = "width:100%;height:480px;border:none"
-        if not video.is_remote():
-            return f'<iframe src="{self.url}" style="{frame}"></iframe>'
-        return f'<iframe srcdoc="{html.escape(self._page())}" style="{frame}"></iframe>'
+        return html_page.inline(page=self._page()) if html_page.is_remote() else html_page.inline(self.url)
 
     def __enter__(self) -> "Viewer":
         return self
@@ -328,16 +344,18 @@ class Viewer:
     def _page(self) -> str:
         playing = self._player is not None and self._player.playing
         self.pause()
-        serializer = self._server.get_scene_serializer()
-        if self._run is not None:
-            run, states = self._run
-            for row in video.rows_at(run.t, PAGE_RATE):
-                self.update(states[:, row])
-                serializer.insert_sleep(1 / PAGE_RATE)
-        page = serializer.as_html()
+        page = html_page.page_of(self._server, self._frames())
         if playing and self._player is not None:
             self._player.pause(False)
         return page
+
+    def _frames(self) -> Iterator[None]:
+        """Show the run, frame by frame."""
+        if self._run is not None:
+            run, states = self._run
+            for row in video.rows_at(run.t, html_page.RATE):
+                self.update(states[:, row])
+                yield
 
     def _put(self, robot: Robot, q: Any, name: str, place: Pose) -> Puppet:
         self._puppets[name] = Puppet(self._server, robot, np.asarray(q, float), name, place)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.robot import Robot
+from multibody.view.browser.thread_errors import reported
 
 TURN = np.pi
 """In rad: how far a joint without limits can be turned."""
@@ -70,7 +71,8 @@ class Sliders:
                 return
             if wanted:
                 q[list(wanted)] = list(wanted.values())
-                self._moved(q)
+                with reported():
+                    self._moved(q)
 
     def _show(self) -> None:
         with self._lock:

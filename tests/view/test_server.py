@@ -9,6 +9,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 from contextlib import redirect_stderr, redirect_stdout, suppress
@@ -22,7 +23,7 @@ from websockets.asyncio.client import connect
 
 import multibody as mb
 from multibody.errors import InputError, MultibodyError
-from multibody.view.serving import Guard
+from multibody.view.browser.origin_check import OriginCheck
 
 from .client import Client, wait
 
@@ -217,4 +218,27 @@ def test_two_hosts_are_none():
         def get_all(self, name):
             return ["localhost", "localhost"] if name == "Host" else []
 
-    assert Guard(()).refusal(Headers()) is not None
+    assert OriginCheck(()).refusal(Headers()) is not None
+
+
+def test_servers_of_other_threads_start_unchecked(monkeypatch):
+    """While a viewer starts, nobody else's websockets are replaced, and another viser answers whom it always did."""
+    plain, original, others = viser.ViserServer, websockets.asyncio.server.serve, []
+
+    def start_another():
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            others.append(plain(host="127.0.0.1", port=0, verbose=False))
+
+    def start(**options):
+        assert websockets.asyncio.server.serve is original
+        thread = threading.Thread(target=start_another)
+        thread.start()
+        thread.join()
+        return plain(**options)
+
+    monkeypatch.setattr(viser, "ViserServer", start)
+    with mb.view.show(mb.load("planar-arm"), open_browser=False) as viewer:
+        others[0].port = others[0].get_port()
+        assert status(viewer, Host="evil.example") == 403
+        assert status(others[0], Host="evil.example") == 200
+    others[0].stop()

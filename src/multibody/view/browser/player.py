@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.view.browser.thread_errors import reported
+
 FRAME = 1 / 60
 """In s: the time from one picture to the next."""
 BAR = 0.1
@@ -80,7 +82,7 @@ class Player:
         before = time.perf_counter()
         while not self._closed.wait(FRAME):
             now = time.perf_counter()
-            with self._lock:
+            with self._lock, reported():
                 wanted, self._wanted = self._wanted, None
                 if wanted is not None:
                     self.playing = False
