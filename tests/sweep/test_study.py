@@ -14,7 +14,7 @@ import pytest
 import multibody as mb
 from multibody import sweep
 from multibody.errors import InputError
-from multibody.sweep.calibration import MAX_CHUNKS, calibrate, peak_memory, places
+from multibody.sweep.calibration import MAX_CHUNKS, CalibrationTask, peak_memory, places
 from multibody.sweep.chunks import Job, unwatched
 from multibody.sweep.designs.random_streams import Draws
 
@@ -250,7 +250,8 @@ def test_a_million_chunks_are_made_longer(tmp_path):
     times = itertools.count(0.0, 0.2)
     for n in (1000, 10**12):
         job = Job(lambda sample: {"y": sample["x"]}, sweep.uniform(n, x=(0, 1)), 0, True, tmp_path / "a.zarr")
-        chunk = calibrate(job, unwatched, places(n)[0], n, None, None, False, lambda: next(times)).chunk
+        task = CalibrationTask(places(n)[0], n, None, None, False, lambda: next(times))
+        chunk = task.evaluate(job, unwatched).value.chunk
         assert chunk == 10**12 // MAX_CHUNKS if n == 10**12 else 20 <= chunk <= 40
 
 

@@ -3,7 +3,9 @@
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 from multibody.compiler.cache import code_cache
 from multibody.errors import InputError
 from multibody.sweep.attempts import REASONS, AttemptLog, first_log
-from multibody.sweep.chunks import Job, Watch
+from multibody.sweep.chunks import ChunkResult, Job, Task, Watch
 from multibody.sweep.cpu import cpu_class
 from multibody.sweep.designs.samples import Sample
 from multibody.sweep.errors import StoreError, SweepError
@@ -31,9 +33,6 @@ MEMORY_FRACTION = 0.25
 """The fraction of the free memory that a chunk may take while it is computed."""
 MAX_CHUNKS = 100_000
 """The number of chunks at most, as far as there is memory for longer ones."""
-
-
-Clock = Callable[[], float]
 
 
 class Deadly(SweepError):  # noqa: N818  other samples may succeed
@@ -74,58 +73,80 @@ def places(n: int) -> list[Place]:
     return list(dict.fromkeys([*several, *single]))
 
 
-def calibrate(
-    job: Job,
-    watch: Watch,
-    place: Place,
-    n: int,
-    sample: Sample | None,
-    chunk: int | None,
-    kept: bool,
-    clock: Clock = time.perf_counter,
-) -> Calibration:
-    """Call the function with a few samples, and with more of them to choose the chunk size.
+@final
+@dataclass(frozen=True)
+class CalibrationTask(Task):
+    """First calls of a function: with a few samples, and with more of them to choose the chunk size."""
 
-    Args:
-        job: the study.
-        watch: called with True before each call and with False after it.
-        place: the samples.
-        n: the number of samples of the study.
-        sample: the samples of the longest call, if this process cannot compute them.
-        chunk: the user's chunk size, or None.
-        kept: whether samples are kept in the store.
-        clock: returns the time, in s.
+    place: Place
+    n: int
+    """The number of samples of the study."""
+    sample: Sample | None
+    """The samples of the longest call, if a worker cannot compute them."""
+    chunk_size: int | None
+    """The user's chunk size."""
+    kept: bool
+    """Whether samples are kept in the store."""
+    clock: Callable[[], float] = time.perf_counter
+    chunk = -1
 
-    Raises:
-        InputError: if the function has no results that can be kept.
-        Deadly: if processes died at these samples.
-    """
-    longest = place.longest if sample is None else len(next(iter(sample.values())))
-    calls = _Calls(job, place.start, sample, watch)
-    try:
-        first, results = calls.results(place.first)
-        columns = columns_of(results, place.first)
-    except (Deadly, StoreError):
-        raise
-    except (Exception, SystemExit) as error:
-        last = place.start + place.first - 1
-        raise InputError(f"the function fails for samples {place.start} to {last}: {one_line(error)}") from error
-    else:
-        if kept:
-            columns = (*(Column("samples", k, x.shape[1:], x.dtype) for k, x in first.items()), *columns)
-        if chunk is None:
-            chunk = _chunk(calls, place.first, longest, size_of(columns), n, clock)
-        return Calibration(columns, chunk, cpu_class(), code_cache.entries())
-    finally:
-        calls.log.close(remove=False)
+    def log(self, store: Path) -> Path:
+        return first_log(store)
+
+    def evaluate(self, job: Job, watch: Watch) -> ChunkResult:
+        """Return the layout of the study as the value of a result.
+
+        Raises:
+            InputError: if the function has no results that can be kept.
+            Deadly: if processes died at these samples.
+        """
+        place = self.place
+        calls = _Calls(job, place.start, self.sample, AttemptLog(self.log(job.path), None, watch))
+        try:
+            first, results = calls.results(place.first)
+            columns = columns_of(results, place.first)
+        except (Deadly, StoreError):
+            raise
+        except (Exception, SystemExit) as error:
+            last = place.start + place.first - 1
+            raise InputError(f"the function fails for samples {place.start} to {last}: {one_line(error)}") from error
+        else:
+            if self.kept:
+                columns = (*(Column("samples", k, x.shape[1:], x.dtype) for k, x in first.items()), *columns)
+            chunk = self.chunk_size or self._choose_chunk(calls, size_of(columns))
+            value = Calibration(columns, chunk, cpu_class(), code_cache.entries())
+            return ChunkResult(self.chunk, "done", value=value)
+        finally:
+            calls.log.close(remove=False)
+
+    def _choose_chunk(self, calls: "_Calls", size: int) -> int:
+        """The chunk size for about a second of work, in bounded memory; a sample takes `size` bytes."""
+        longest = self.place.longest if self.sample is None else len(next(iter(self.sample.values())))
+        fitting = max(1, CHUNK_MEMORY // max(1, size))
+        count, each, memory = self.place.first, 0.0, 0.0
+        while True:
+            peak, before = peak_memory(), self.clock()
+            try:
+                columns_of(calls.results(count)[1], count)
+            except (Exception, SystemExit):  # its chunk will find the sample
+                break
+            taken = self.clock() - before
+            each, memory = taken / count, max(memory, (peak_memory() - peak) / count)
+            if taken >= TIMED_SECONDS or count >= min(longest, fitting):
+                break
+            count = min(longest, fitting, 4 * count)
+        wanted = max(min(CHUNK_SECONDS / each if each else FIRST_SAMPLES, fitting), -(-self.n // MAX_CHUNKS))
+        return max(1, min(self.n, int(min(wanted, MEMORY_FRACTION * _free() / max(1.0, memory, size)))))
 
 
+@dataclass(frozen=True)
 class _Calls:
-    """The first calls of a function, with an attempt log that finds those that end their process."""
+    """Calls of a function, with an attempt log that finds those that end their process."""
 
-    def __init__(self, job: Job, start: int, sample: Sample | None, watch: Watch) -> None:
-        self.job, self.start, self.sample = job, start, sample
-        self.log = AttemptLog(first_log(job.path), None, watch)
+    job: Job
+    start: int
+    sample: Sample | None
+    log: AttemptLog
 
     def results(self, count: int) -> tuple[Sample, Any]:
         """The first samples, and their results."""
@@ -147,25 +168,6 @@ class _Calls:
         if self.job.samples is None:
             raise InputError("samples: expected those of the first calls")
         return self.job.samples.rows(index)
-
-
-def _chunk(calls: _Calls, count: int, longest: int, size: int, n: int, clock: Clock) -> int:
-    """The chunk size for about a second of work, in bounded memory."""
-    fitting = max(1, CHUNK_MEMORY // max(1, size))
-    each, memory = 0.0, 0.0
-    while True:
-        peak, before = peak_memory(), clock()
-        try:
-            columns_of(calls.results(count)[1], count)
-        except (Exception, SystemExit):  # its chunk will find the sample
-            break
-        taken = clock() - before
-        each, memory = taken / count, max(memory, (peak_memory() - peak) / count)
-        if taken >= TIMED_SECONDS or count >= min(longest, fitting):
-            break
-        count = min(longest, fitting, 4 * count)
-    wanted = max(min(CHUNK_SECONDS / each if each else FIRST_SAMPLES, fitting), -(-n // MAX_CHUNKS))
-    return max(1, min(n, int(min(wanted, MEMORY_FRACTION * _free() / max(1.0, memory, size)))))
 
 
 def peak_memory(platform: str = sys.platform) -> int:

@@ -3,10 +3,11 @@
 import os
 import socket
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,15 +37,8 @@ class Job:
     """The class of processor that may compute; None for any."""
 
 
-class ChunkTask(NamedTuple):
-    """A chunk to compute."""
-
-    chunk: int
-    sample: Sample | None = None
-    """The samples, if the worker cannot compute them itself."""
-    only_failed: bool = False
-    check_alone: bool = False
-    """Whether a few samples are computed again alone, to see whether they depend on their neighbours."""
+Watch = Callable[[bool], None]
+"""Called with True before each call of the function and with False after it, by whoever limits its time."""
 
 
 class ChunkResult(NamedTuple):
@@ -62,10 +56,8 @@ class ChunkResult(NamedTuple):
     """Samples that had other results when they were computed alone."""
     error: BaseException | str = ""
     """Of a chunk that raised: no fault of a sample, such as a full disk; the reason of one that was lost."""
-
-
-Watch = Callable[[bool], None]
-"""Called with True before each call of the function and with False after it, by whoever limits its time."""
+    value: Any = None
+    """The outcome of a task that is no chunk."""
 
 
 def unwatched(calling: bool) -> None:
@@ -73,42 +65,78 @@ def unwatched(calling: bool) -> None:
     del calling
 
 
-def compute(job: Job, task: ChunkTask, watch: Watch = unwatched) -> ChunkResult:
+class Task(ABC):
+    """Work for one worker: a chunk, or the first calls of a function."""
+
+    chunk: int
+    """The chunk; -1 for the first calls."""
+
+    @abstractmethod
+    def log(self, store: Path) -> Path:
+        """The attempt log."""
+
+    @abstractmethod
+    def evaluate(self, job: Job, watch: Watch) -> Evaluation | ChunkResult:
+        """Compute; return the samples of a chunk for `write`, or a result if nothing is to be written."""
+
+
+@final
+@dataclass(frozen=True)
+class ChunkTask(Task):
+    """A chunk to compute."""
+
+    chunk: int
+    sample: Sample | None = None
+    """The samples, if the worker cannot compute them itself."""
+    only_failed: bool = False
+    check_alone: bool = False
+    """Whether a few samples are computed again alone, to see whether they depend on their neighbours."""
+
+    def log(self, store: Path) -> Path:
+        return attempts.chunk_log(store, self.chunk)
+
+    def evaluate(self, job: Job, watch: Watch) -> Evaluation | ChunkResult:
+        store = read(job.path)
+        if store is None:
+            raise StoreError(f"{job.path}: this worker does not see the store: expected a disk that all workers share")
+        start, stop = store.span(self.chunk)
+        commit = None if commits.damage(store, self.chunk) else commits.load(store, self.chunk)
+        if commit is not None and not self.only_failed:
+            return _result(commit, stop - start, "found")
+        cpu = cpu_class()
+        if job.cpu is not None and cpu != job.cpu:
+            return ChunkResult(self.chunk, "refused", cpu=cpu, worker=worker_name())
+        index = np.arange(start, stop)
+        before = time.perf_counter()
+        log = attempts.AttemptLog(self.log(job.path), (start, stop), watch)
+        rows = commits.empty(store, stop - start)
+        evaluation = Evaluation(job.function, job.seed, index, self._sample(job, index), rows, log, store)
+        try:
+            _fill(evaluation, commit)
+            if self.check_alone:
+                evaluation.check_alone()
+            if job.nan_fails:
+                evaluation.find_nan()
+        except BaseException:  # an interrupt or a full disk is no evidence against a sample
+            log.close(remove=True)
+            raise
+        failures = tuple(sorted(evaluation.failures))
+        seconds = time.perf_counter() - before
+        evaluation.commit = ChunkCommit(self.chunk, {}, failures, seconds, cpu, job.generation, worker_name())
+        return evaluation
+
+    def _sample(self, job: Job, index: NDArray[np.int64]) -> Sample:
+        if self.sample is not None:
+            return self.sample
+        if job.samples is None:
+            raise StoreError("a chunk came without its samples")
+        return job.samples.rows(index)
+
+
+def compute(job: Job, task: Task, watch: Watch = unwatched) -> ChunkResult:
     """Compute a chunk and write it, unless it is done already."""
-    computed = evaluate(job, task, watch)
+    computed = task.evaluate(job, watch)
     return computed if isinstance(computed, ChunkResult) else write(computed)
-
-
-def evaluate(job: Job, task: ChunkTask, watch: Watch = unwatched) -> Evaluation | ChunkResult:
-    """Compute a chunk, for `write`; a result if it is done already, or not for this processor."""
-    store = read(job.path)
-    if store is None:
-        raise StoreError(f"{job.path}: this worker does not see the store: expected a disk that all workers share")
-    start, stop = store.span(task.chunk)
-    commit = None if commits.damage(store, task.chunk) else commits.load(store, task.chunk)
-    if commit is not None and not task.only_failed:
-        return _result(commit, stop - start, "found")
-    cpu = cpu_class()
-    if job.cpu is not None and cpu != job.cpu:
-        return ChunkResult(task.chunk, "refused", cpu=cpu, worker=worker_name())
-    index = np.arange(start, stop)
-    before = time.perf_counter()
-    log = attempts.AttemptLog(attempts.chunk_log(job.path, task.chunk), (start, stop), watch)
-    rows = commits.empty(store, stop - start)
-    evaluation = Evaluation(job.function, job.seed, index, _sample(job, task, index), rows, log, store)
-    try:
-        _fill(evaluation, commit)
-        if task.check_alone:
-            evaluation.check_alone()
-        if job.nan_fails:
-            evaluation.find_nan()
-    except BaseException:  # an interrupt or a full disk is no evidence against a sample
-        log.close(remove=True)
-        raise
-    failures = tuple(sorted(evaluation.failures))
-    seconds = time.perf_counter() - before
-    evaluation.commit = ChunkCommit(task.chunk, {}, failures, seconds, cpu, job.generation, worker_name())
-    return evaluation
 
 
 def write(computed: Evaluation) -> ChunkResult:
@@ -140,15 +168,6 @@ def _fill(evaluation: Evaluation, commit: ChunkCommit | None) -> None:
         for column in evaluation.columns.values():
             evaluation.rows[column][k] = column.fill
         evaluation.solve(k, k + 1)
-
-
-def _sample(job: Job, task: ChunkTask, index: NDArray[np.int64]) -> Sample:
-    """The samples of a chunk: sent with its task, or computed here."""
-    if task.sample is not None:
-        return task.sample
-    if job.samples is None:
-        raise StoreError("a chunk came without its samples")
-    return job.samples.rows(index)
 
 
 def _result(commit: ChunkCommit, samples: int, state: str) -> ChunkResult:

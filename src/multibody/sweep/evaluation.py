@@ -3,6 +3,8 @@
 import inspect
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,15 +36,16 @@ class Rejected(Exception):  # noqa: N818  an error only if it is that of a singl
 def call_function(function: Function, sample: Sample, seed: int, index: NDArray[np.int64]) -> Any:
     """Call a function with copies of these samples, and with the random numbers of each."""
     sample = {name: np.array(x) for name, x in sample.items()}
-    return function(sample, rng=Draws(seed, index)) if takes_random_numbers(function) else function(sample)
+    takes_rng = any(parameter.name == "rng" for parameter in parameters_of(function))
+    return function(sample, rng=Draws(seed, index)) if takes_rng else function(sample)
 
 
-def takes_random_numbers(function: Function) -> bool:
-    """Whether a function has a parameter `rng`."""
+def parameters_of(function: Function) -> list[inspect.Parameter]:
+    """The parameters of a function; none if Python does not know them."""
     try:
-        return "rng" in inspect.signature(function).parameters
-    except (TypeError, ValueError):  # Python does not know the parameters
-        return False
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
 
 
 def columns_of(results: Any, count: int) -> tuple[Column, ...]:
@@ -64,27 +67,25 @@ def columns_of(results: Any, count: int) -> tuple[Column, ...]:
     return tuple(columns)
 
 
+@dataclass
 class Evaluation:
     """The computation of one chunk: its samples, results and failures, which are not yet written."""
 
-    commit: ChunkCommit
-    """Set at the end."""
+    function: Function
+    seed: int
+    index: NDArray[np.int64]
+    sample: Sample
+    rows: Rows
+    log: AttemptLog
+    store: Store
+    failures: list[Failure] = field(default_factory=list)
+    dependent: tuple[int, ...] = ()
+    commit: ChunkCommit = field(init=False)
 
-    def __init__(
-        self,
-        function: Function,
-        seed: int,
-        index: NDArray[np.int64],
-        sample: Sample,
-        rows: Rows,
-        log: AttemptLog,
-        store: Store,
-    ) -> None:
-        self.function, self.seed, self.index, self.sample = function, seed, index, sample
-        self.rows, self.log, self.store = rows, log, store
-        self.failures: list[Failure] = []
-        self.dependent: tuple[int, ...] = ()
-        self.columns = {column.name: column for column in rows if column.group == "results"}
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """The results by name."""
+        return {column.name: column for column in self.rows if column.group == "results"}
 
     def solve(self, start: int, stop: int) -> None:
         """Compute the rows from start to stop: as a whole, or in parts if that fails."""
@@ -113,10 +114,10 @@ class Evaluation:
         if got.keys() != self.columns.keys():
             raise Rejected("shape", f"expected results {', '.join(self.columns)}, got {', '.join(got)}")
         for name, column in self.columns.items():
-            if got[name].shape != column.shape:
-                raise Rejected("shape", f"{name}: expected shape {column.shape}, got {got[name].shape}")
-            if got[name].dtype != column.dtype:
-                raise Rejected("dtype", f"{name}: expected {column.dtype}, got {got[name].dtype}")
+            if got[name] != column:
+                kind = "dtype" if got[name].shape == column.shape else "shape"
+                expected, given = getattr(column, kind), getattr(got[name], kind)
+                raise Rejected(kind, f"{name}: expected {kind} {expected}, got {given}")
         return {column: np.asarray(results[name]) for name, column in self.columns.items()}
 
     def check_alone(self) -> None:

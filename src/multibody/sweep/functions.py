@@ -12,6 +12,7 @@ from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError
 from multibody.simulate import Run, Simulator
 from multibody.sweep.designs.samples import Sample
+from multibody.sweep.evaluation import parameters_of
 
 STATE = ("q", "v", "inputs")
 """Names of samples that are arguments of a simulator; all others are its parameters."""
@@ -113,10 +114,6 @@ def function_of(function: Any, options: Mapping[str, Any]) -> Callable[..., Any]
 
 def _surplus(function: Callable[..., Any]) -> list[str]:
     """The names of parameters beyond the first that need a value, but for `rng`."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # Python does not know the parameters
-        return []
     varied = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    needed = [part.name for part in parameters if part.default is part.empty and part.kind not in varied]
+    needed = [part.name for part in parameters_of(function) if part.default is part.empty and part.kind not in varied]
     return [name for name in needed[1:] if name != "rng"]

@@ -40,8 +40,8 @@ def identity(function: Any) -> dict[str, str]:
     ['gain']
     """
     found: dict[str, list[str]] = {}
-    for name, content in _walk(function):
-        found.setdefault(name, []).append(hashlib.sha256(content).hexdigest())
+    for name, *part in _walk(function):
+        found.setdefault(name, []).append(_digest(name, *part))
     return {name: digests[0] if len(digests) == 1 else _joined(digests) for name, digests in found.items()}
 
 
@@ -52,49 +52,35 @@ def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 def digest_of(x: Any) -> str:
     """The digest of any object with all its parts."""
-    return _joined([hashlib.sha256(content).hexdigest() for _, content in _walk(x)])
+    return _joined([_digest(*part) for part in _walk(x)])
 
 
 def user_modules(function: Any) -> set[str]:
     """The modules of the functions and classes that a function uses, without installed ones."""
-    seen: set[str] = set()
-    for x in _things(function):
-        if isinstance(x, FunctionType | type) and is_users(x):
-            seen.add(x.__module__)
-    return seen
+    return {x.__module__ for _, x, _ in _walk(function) if isinstance(x, FunctionType | type) and is_users(x)}
+
+
+def _digest(name: str, x: Any, is_known: bool) -> str:
+    return hashlib.sha256(b"again" if is_known else _content(x, name)).hexdigest()
 
 
 def _joined(digests: list[str]) -> str:
     return hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()
 
 
-def _things(root: Any) -> Iterator[Any]:
-    seen: dict[int, Any] = {}
-    waiting = [root]
-    while waiting:
-        x = waiting.pop()
-        if id(x) in seen or isinstance(x, PLAIN):
-            continue
-        seen[id(x)] = x
-        yield x
-        waiting += [part for _, part in _parts(x)]
-
-
-def _walk(root: Any) -> Iterator[tuple[str, bytes]]:
-    """The name and the bytes of each part."""
+def _walk(root: Any) -> Iterator[tuple[str, Any, bool]]:
+    """The name of each part, the part, and whether it came before."""
     seen: dict[int, Any] = {}  # the values, too: an id is taken again when what had it is gone
     waiting: list[Path] = [(getattr(root, "__name__", type(root).__name__), root)]
     while waiting:
         name, x = waiting.pop()
-        if not isinstance(x, PLAIN):
-            if id(x) in seen:
-                yield name, b"again"
-                continue
-            seen[id(x)] = x
-        yield name, _content(x, name)
-        bare = isinstance(x, FunctionType)
-        inner = [(_name(name, part, bare), member) for part, member in _parts(x)]
-        waiting += reversed(inner)
+        is_known = id(x) in seen
+        yield name, x, is_known
+        if not is_known:
+            if not isinstance(x, PLAIN):
+                seen[id(x)] = x
+            bare = isinstance(x, FunctionType)
+            waiting += reversed([(_name(name, part, bare), member) for part, member in _parts(x)])
 
 
 def _name(outer: str, part: str, bare: bool) -> str:

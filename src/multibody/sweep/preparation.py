@@ -11,11 +11,11 @@ import numpy as np
 
 from multibody.errors import InputError
 from multibody.sweep import attempts
-from multibody.sweep.calibration import CHUNK_MEMORY, Calibration, Deadly, calibrate, places
+from multibody.sweep.calibration import CHUNK_MEMORY, Calibration, CalibrationTask, Deadly, places
 from multibody.sweep.chunks import Job
 from multibody.sweep.designs.samples import Samples
 from multibody.sweep.errors import StoreError, StudyChangedError, SweepError
-from multibody.sweep.executors.executor import ChunkExecutor, WorkerLost
+from multibody.sweep.executors.executor import ChunkExecutor
 from multibody.sweep.identity import changes
 from multibody.sweep.retries import LossCounter
 from multibody.sweep.store import format as store_format
@@ -122,10 +122,11 @@ def _calibrate(plan: Plan, executor: ChunkExecutor) -> Calibration:
     log = attempts.first_log(plan.job.path)  # stays after a crash: the next run reads it
     for place in places(n):
         shipped = samples.shipped(place.start, place.start + min(place.longest, max(1, CHUNK_MEMORY // max(1, size))))
+        task = CalibrationTask(place, n, shipped, plan.chunk, samples.kept)
         try:
-            result = _call(executor, log, place, n, shipped, plan.chunk, samples.kept)
+            seen = _run(executor, task, log)
             log.unlink(missing_ok=True)
-            return result
+            return seen
         except (InputError, Deadly) as failure:
             error = error or failure
         except KeyboardInterrupt:  # no evidence against a sample
@@ -137,14 +138,18 @@ def _calibrate(plan: Plan, executor: ChunkExecutor) -> Calibration:
     raise InputError(str(error)) from error
 
 
-def _call(executor: ChunkExecutor, log: Path, *args: Any) -> Calibration:
+def _run(executor: ChunkExecutor, task: CalibrationTask, log: Path) -> Calibration:
     """Calibrate in a worker, or in another one if it is lost."""
     losses = LossCounter("the first call")
+    executor.submit(task)
     while True:
-        try:
-            return executor.call(calibrate, *args)
-        except WorkerLost as loss:
-            losses.add(attempts.count_deaths(log), loss)
+        for result in executor.collect():
+            if isinstance(result.error, BaseException):
+                raise result.error
+            if result.state != "lost":
+                return result.value
+            losses.add(attempts.count_deaths(log), result.error)
+            executor.submit(task)
 
 
 def _kept(columns: tuple[Column, ...], group: str) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from multibody.compiler.cache import code_cache
@@ -24,6 +23,10 @@ from multibody.sweep.chunks import Job
 from multibody.sweep.cpu import cpu_class
 from multibody.sweep.identity import user_modules
 from multibody.tracing.record.purity import is_installed
+
+MAX_UNPACKED = 4
+"""The number of restored studies that a worker keeps."""
+_unpacked: dict[str, Job] = {}
 
 
 def pack(job: Job, entries: Mapping[str, Any], cpu: str | None) -> bytes:
@@ -63,32 +66,18 @@ def pack(job: Job, entries: Mapping[str, Any], cpu: str | None) -> bytes:
 
 
 def unpack(parcel: bytes) -> Job:
-    """Restore a study, and put its kernels into the code cache; the last few are kept."""
-    return _unpack(hashlib.sha256(parcel).hexdigest(), _Parcel(parcel))
+    """Restore a study, and put its kernels into the code cache; the last few studies are kept."""
+    digest = hashlib.sha256(parcel).hexdigest()
+    if digest not in _unpacked:
+        import cloudpickle
 
-
-class _Parcel:
-    """The bytes of a parcel, all equal: the cache compares digests."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Parcel)
-
-    def __hash__(self) -> int:
-        return 0
-
-
-@lru_cache(maxsize=4)
-def _unpack(digest: str, parcel: _Parcel) -> Job:
-    del digest
-    import cloudpickle
-
-    job, entries, cpu = cloudpickle.loads(parcel.data)
-    if cpu == cpu_class():
-        code_cache.take(entries)
-    return job
+        job, entries, cpu = cloudpickle.loads(parcel)
+        if cpu == cpu_class():
+            code_cache.take(entries)
+        for old in list(_unpacked)[: 1 - MAX_UNPACKED]:
+            _unpacked.pop(old, None)
+        _unpacked[digest] = job
+    return _unpacked[digest]
 
 
 def _source(kernel: Kernel) -> tuple[Any, ...]:

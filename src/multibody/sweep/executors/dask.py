@@ -7,20 +7,19 @@ import math
 import os
 import queue
 import sys
-import threading
 import time
 import warnings
-from collections.abc import Callable
 from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, final
 
 from multibody.errors import InputError, missing_package
 from multibody.sweep import attempts
-from multibody.sweep.chunks import ChunkResult, ChunkTask, Job
+from multibody.sweep.chunks import ChunkResult, Job, Task
 from multibody.sweep.errors import SweepError, SweepWarning
 from multibody.sweep.executors import dask_worker
-from multibody.sweep.executors.executor import ChunkExecutor, WorkerLost, lost, raised
+from multibody.sweep.executors.dask_worker import WorkerLost
+from multibody.sweep.executors.executor import ChunkExecutor, lost, raised
 from multibody.sweep.retries import MAX_SCHEDULER_ABSENCE, MAX_WORKER_ABSENCE
 from multibody.sweep.shipping import pack
 
@@ -73,7 +72,7 @@ class Dask(ChunkExecutor):
         self._client: Any = client if self._address is None else self._connect()
         self._path, self._limit = path, limit
         self._ended: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
-        self._under_way: dict[int, tuple[ChunkTask, Any]] = {}
+        self._under_way: dict[int, tuple[Task, Any]] = {}
         """Task and future by the number of the submission."""
         self._number = 0
         self._has_warned = False
@@ -93,22 +92,7 @@ class Dask(ChunkExecutor):
         self._name, self._parcel = f"multibody-{os.urandom(8).hex()}", pack(job, entries, cpu)
         self._register()
 
-    def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        ended = threading.Event()
-        try:
-            future = self._client.submit(dask_worker.call, self._name, self._limit, function, *args, pure=False)
-            future.add_done_callback(lambda _: ended.set())
-        except Exception as error:  # as in submit
-            future = error
-            ended.set()
-        while not ended.wait(POLL_INTERVAL) and self._client.status == "running":
-            self._count()
-        try:
-            return self._gather(future, GATHER_TIMEOUT if ended.is_set() else 0.0)
-        finally:
-            self._stay_connected()
-
-    def submit(self, task: ChunkTask) -> None:
+    def submit(self, task: Task) -> None:
         self._number += 1
         number = self._number
         key = f"{self._name}-{task.chunk}-{number}"
@@ -133,7 +117,7 @@ class Dask(ChunkExecutor):
             if task is None:
                 continue
             try:
-                results.append(self._gather(future, GATHER_TIMEOUT))
+                results.append(self._gather(future))
             except WorkerLost as error:
                 results.append(lost(task.chunk, str(error)))
             except Exception as error:
@@ -157,7 +141,7 @@ class Dask(ChunkExecutor):
     def _discard_attempts(self) -> None:
         """Discard the attempts under way: workers continue, but other hosts would take them for dead."""
         for task, _ in self._under_way.values():
-            attempts.discard_attempts(attempts.chunk_log(self._path, task.chunk))
+            attempts.discard_attempts(task.log(self._path))
 
     def _unregister(self) -> None:
         """Remove the study from all workers."""
@@ -165,13 +149,13 @@ class Dask(ChunkExecutor):
             with contextlib.suppress(Exception):  # the scheduler may be gone
                 self._client.unregister_worker_plugin(self._name)
 
-    def _gather(self, future: Any, timeout: float | None) -> Any:
+    def _gather(self, future: Any) -> Any:
         """The result of a future; WorkerLost if the task can be tried again."""
         if isinstance(future, Exception):
             self._is_new = True
             raise WorkerLost(f"the scheduler took no task: {future}")
         try:
-            return future.result(timeout=timeout)
+            return future.result(timeout=GATHER_TIMEOUT)
         except (self._distributed.scheduler.KilledWorker, TimeoutError, OSError) as error:
             raise WorkerLost(f"a worker was lost: {error}") from None
         except (asyncio.CancelledError, CancelledError) as error:
@@ -189,7 +173,7 @@ class Dask(ChunkExecutor):
         running = self._client.status == "running"
         if running and not self._is_new:
             return
-        tasks: list[ChunkTask] = []
+        tasks: list[Task] = []
         if not running:
             log.warning("the scheduler is gone; waiting up to %g s for it to come back", MAX_SCHEDULER_ABSENCE)
             tasks = [task for task, _ in self._under_way.values()]
@@ -219,9 +203,10 @@ class Dask(ChunkExecutor):
 
         A worker that dies meanwhile interrupts this, although the scheduler has the study; then it is repeated later.
         """
-        plugin = _plugin(self._distributed, self._name, self._parcel)
+        from multibody.sweep.executors.dask_plugin import StudyPlugin
+
         try:
-            self._client.register_plugin(plugin, name=self._name)
+            self._client.register_plugin(StudyPlugin(self._name, self._parcel), name=self._name)
             self._is_new = False
         except (OSError, TimeoutError) as error:
             log.info("not all workers could be given the study: %s", error)
@@ -276,26 +261,6 @@ class Dask(ChunkExecutor):
                 SweepWarning,
                 stacklevel=2,
             )
-
-
-def _plugin(distributed: Any, name: str, parcel: bytes) -> Any:
-    return _class_of_plugin(distributed)(name, parcel)
-
-
-def _class_of_plugin(distributed: Any) -> Any:
-    class Parcel(distributed.WorkerPlugin):
-        def __init__(self, name: str, parcel: bytes) -> None:
-            self.name, self.parcel = name, parcel
-
-        def setup(self, worker: Any) -> None:
-            del worker
-            dask_worker.receive(self.name, self.parcel)
-
-        def teardown(self, worker: Any) -> None:
-            del worker
-            dask_worker.forget(self.name)
-
-    return Parcel
 
 
 def _gone(address: Any) -> str:

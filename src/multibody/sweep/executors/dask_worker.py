@@ -5,13 +5,13 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from multibody.sweep import attempts
-from multibody.sweep.chunks import ChunkResult, ChunkTask, Watch, evaluate, unwatched, write
-from multibody.sweep.executors.executor import WorkerLost
+from multibody.sweep.chunks import ChunkResult, Task, Watch, unwatched, write
+from multibody.sweep.errors import SweepError
 from multibody.sweep.shipping import unpack
 
 SETTLING_TIME = 3.0
@@ -27,8 +27,8 @@ _imported = time.monotonic()
 """The time at which this worker registered, or later."""
 
 
-class Unequipped(WorkerLost):
-    """A worker without the study of its task."""
+class WorkerLost(SweepError):  # noqa: N818  another worker may succeed
+    """A worker that died, or has no study yet, so that its task can be tried again."""
 
 
 def receive(name: str, parcel: bytes) -> None:
@@ -41,14 +41,14 @@ def forget(name: str) -> None:
     _parcels.pop(name, None)
 
 
-def compute(name: str, task: ChunkTask, limit: float | None) -> ChunkResult:
+def compute(name: str, task: Task, limit: float | None) -> ChunkResult:
     """Compute and write a chunk, with a limit in s for each call of the function."""
     job = unpack(_parcel(name))
-    log = attempts.chunk_log(job.path, task.chunk)
-    if log.exists():
+    log = task.log(job.path)
+    if task.chunk < 0 or log.exists():
         _settle()
     with _guard(limit, log) as watch:
-        computed = evaluate(job, task, watch)
+        computed = task.evaluate(job, watch)
     if isinstance(computed, ChunkResult):
         return computed
     from distributed import secede
@@ -57,19 +57,11 @@ def compute(name: str, task: ChunkTask, limit: float | None) -> ChunkResult:
     return write(computed)
 
 
-def call(name: str, limit: float | None, function: Callable[..., Any], *args: Any) -> Any:
-    """Call function(job, watch, *args), with the same limit."""
-    job = unpack(_parcel(name))
-    _settle()
-    with _guard(limit, attempts.first_log(job.path)) as watch:
-        return function(job, watch, *args)
-
-
 def _parcel(name: str) -> bytes:
     try:
         return _parcels[name]
     except KeyError:
-        raise Unequipped("a worker has not got the study yet") from None
+        raise WorkerLost("a worker has not got the study yet") from None
 
 
 def _settle() -> None:

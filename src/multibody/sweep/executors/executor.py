@@ -1,15 +1,9 @@
 """The contract of an executor: whatever computes the chunks of a study, behind one interface."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any
 
-from multibody.sweep.chunks import ChunkResult, ChunkTask, Job
-from multibody.sweep.errors import SweepError
-
-
-class WorkerLost(SweepError):  # noqa: N818  another worker may succeed
-    """A worker that died, or was lost, during something that can be tried again."""
+from multibody.sweep.chunks import ChunkResult, Job, Task
 
 
 class ChunkExecutor(ABC):
@@ -34,15 +28,7 @@ class ChunkExecutor(ABC):
         """
 
     @abstractmethod
-    def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call function(job, watch, *args) in one of the workers, with the job that they have.
-
-        Raises:
-            WorkerLost: if another worker may succeed.
-        """
-
-    @abstractmethod
-    def submit(self, task: ChunkTask) -> None:
+    def submit(self, task: Task) -> None:
         """Take a task."""
 
     @abstractmethod

@@ -2,13 +2,12 @@
 
 import os
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from pathlib import Path
 from typing import Any, final
 
 from multibody.sweep import attempts
-from multibody.sweep.chunks import ChunkResult, ChunkTask, Job, compute, unwatched
+from multibody.sweep.chunks import ChunkResult, Job, Task, compute
 from multibody.sweep.errors import SweepError
 from multibody.sweep.executors.executor import ChunkExecutor, raised
 from multibody.sweep.shipping import pack, unpack
@@ -31,7 +30,7 @@ class Futures(ChunkExecutor):
         self.ahead = 2 * self.workers
         self._executor, self._path = executor, path
         self._parcel = b""
-        self._waiting: deque[ChunkTask] = deque()
+        self._waiting: deque[Task] = deque()
         self._under_way: dict[Future[ChunkResult], int] = {}
         self._alone = False
         """Whether the chunk under way has to be the only one."""
@@ -39,13 +38,7 @@ class Futures(ChunkExecutor):
     def equip(self, job: Job, entries: dict[str, Any], cpu: str | None) -> None:
         self._parcel = pack(job, entries, cpu)
 
-    def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        try:
-            return self._executor.submit(_call, self._parcel, function, *args).result()
-        except BrokenExecutor as error:
-            raise _broken(error) from error
-
-    def submit(self, task: ChunkTask) -> None:
+    def submit(self, task: Task) -> None:
         self._waiting.append(task)
         self._hand_out()
 
@@ -72,7 +65,7 @@ class Futures(ChunkExecutor):
     def _hand_out(self) -> None:
         self._alone = self._alone and bool(self._under_way)
         while self._waiting and not self._alone:
-            if attempts.count_deaths(attempts.chunk_log(self._path, self._waiting[0].chunk)):
+            if attempts.count_deaths(self._waiting[0].log(self._path)):
                 if self._under_way:
                     return
                 self._alone = True
@@ -83,12 +76,8 @@ class Futures(ChunkExecutor):
                 raise _broken(error) from error
 
 
-def _compute(parcel: bytes, task: ChunkTask) -> ChunkResult:
+def _compute(parcel: bytes, task: Task) -> ChunkResult:
     return compute(unpack(parcel), task)
-
-
-def _call(parcel: bytes, function: Callable[..., Any], *args: Any) -> Any:
-    return function(unpack(parcel), unwatched, *args)
 
 
 def _broken(error: BaseException) -> SweepError:

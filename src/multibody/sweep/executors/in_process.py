@@ -1,11 +1,10 @@
 """The executor of this process, with the threads of its kernels."""
 
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, final
 
-from multibody.sweep.chunks import ChunkResult, ChunkTask, Job, evaluate, unwatched, write
+from multibody.sweep.chunks import ChunkResult, Job, Task, unwatched, write
 from multibody.sweep.evaluation import Evaluation
 from multibody.sweep.executors.executor import ChunkExecutor, raised
 
@@ -16,10 +15,10 @@ class InProcess(ChunkExecutor):
 
     workers = 1
     ahead = 2
+    _job: Job
 
     def __init__(self) -> None:
-        self._job: Job | None = None
-        self._tasks: deque[ChunkTask] = deque()
+        self._tasks: deque[Task] = deque()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="multibody-sweep")
         self._writing: deque[Future[ChunkResult]] = deque()
 
@@ -27,10 +26,7 @@ class InProcess(ChunkExecutor):
         del entries, cpu  # the kernels are in this process
         self._job = job
 
-    def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        return function(self._job, unwatched, *args)
-
-    def submit(self, task: ChunkTask) -> None:
+    def submit(self, task: Task) -> None:
         self._tasks.append(task)
 
     def collect(self) -> list[ChunkResult]:
@@ -49,11 +45,9 @@ class InProcess(ChunkExecutor):
         self._tasks.clear()
         self._writer.shutdown()
 
-    def _evaluate(self, task: ChunkTask) -> Evaluation | ChunkResult:
-        if self._job is None:
-            raise RuntimeError("the executor has no study yet")
+    def _evaluate(self, task: Task) -> Evaluation | ChunkResult:
         try:
-            return evaluate(self._job, task)
+            return task.evaluate(self._job, unwatched)
         except Exception as error:
             return raised(task.chunk, error)
 

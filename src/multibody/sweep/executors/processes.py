@@ -3,21 +3,20 @@
 import contextlib
 import math
 import os
-import selectors
 import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from multiprocessing.connection import Pipe, wait
 from pathlib import Path
 from typing import Any, final
 
 from multibody.sweep import attempts
-from multibody.sweep.chunks import ChunkResult, ChunkTask, Job
+from multibody.sweep.chunks import ChunkResult, Job, Task
 from multibody.sweep.errors import SweepError
 from multibody.sweep.executors import worker_process
-from multibody.sweep.executors.executor import ChunkExecutor, WorkerLost, lost
-from multibody.sweep.executors.worker_process import FREE, READY, Pipe
+from multibody.sweep.executors.executor import ChunkExecutor, lost
+from multibody.sweep.executors.worker_process import FREE, READY
 from multibody.sweep.retries import MAX_IDLE_DEATHS
 from multibody.sweep.shipping import pack
 
@@ -30,18 +29,18 @@ class _Worker:
 
     def __init__(self, parcel: bytes, memory: int | None) -> None:
         quiet = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # the parent handles it
-        start = f"{quiet}; sys.path[:] = {sys.path!r}; from {worker_process.__name__} import main; main()"
+        start = f"{quiet}; sys.path[:] = {sys.path!r}; from {worker_process.__name__} import main; main("
         single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        self.connection, end = Pipe()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", start],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            [sys.executable, "-c", f"{start}{end.fileno()})"],
+            stdin=subprocess.DEVNULL,
+            stdout=2,  # users' functions print to stderr
+            pass_fds=[end.fileno()],
             env={**single, **os.environ},
         )
-        if self.process.stdin is None or self.process.stdout is None:
-            raise SweepError("a process was started without pipes")
-        self.pipe = Pipe(self.process.stdout.fileno(), self.process.stdin.fileno())
-        self.chunk: int | None = None
+        end.close()
+        self.task: Task | None = None
         self.writing: set[int] = set()
         self.since = math.inf
         """The time at which it got a task or called the function; infinite while it writes what it has computed."""
@@ -51,21 +50,21 @@ class _Worker:
 
     def equip(self, parcel: bytes, memory: int | None) -> None:
         self.unopened += 1
-        self.send("equip", parcel, memory)
+        self._send((parcel, memory))
 
-    def give(self, task: ChunkTask) -> None:
-        self.chunk, self.since = task.chunk, time.monotonic()
-        self.send("task", task)
+    def give(self, task: Task) -> None:
+        self.task, self.since = task, time.monotonic()
+        self._send(task)
 
-    def send(self, *words: Any) -> None:
-        with contextlib.suppress(BrokenPipeError):  # a death is noticed when its answer is read
-            self.pipe.send(words)
+    def _send(self, message: Any) -> None:
+        with contextlib.suppress(OSError):  # a death is noticed when its answer is read
+            self.connection.send(message)
 
     def receive(self) -> Any:
         """The next answer; None from a dead process."""
         try:
-            answer = self.pipe.receive()
-        except EOFError:
+            answer = self.connection.recv()
+        except (EOFError, OSError):
             return None
         if isinstance(answer, bool):
             self.since = time.monotonic() if answer else math.inf
@@ -75,18 +74,13 @@ class _Worker:
 
     def lost(self, reason: str) -> list[ChunkResult]:
         """Results for all chunks that are lost with this process."""
-        own = [] if self.chunk is None else [lost(self.chunk, reason)]
+        own = [] if self.task is None else [lost(self.task.chunk, reason)]
         return own + [lost(chunk, "its process died while it wrote") for chunk in self.writing]
 
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except BrokenPipeError:
-                    continue
+        self.connection.close()
 
 
 @final
@@ -107,7 +101,7 @@ class Processes(ChunkExecutor):
         self._path, self._limit, self._memory = path, limit, memory
         self._parcel = b""
         self._workers: list[_Worker] = []
-        self._waiting: deque[ChunkTask] = deque()
+        self._waiting: deque[Task] = deque()
         self._idle_deaths = 0
 
     def equip(self, job: Job, entries: dict[str, Any], cpu: str | None) -> None:
@@ -115,45 +109,18 @@ class Processes(ChunkExecutor):
         for worker in self._workers:
             worker.equip(self._parcel, self._memory)
 
-    def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        while len(self._workers) < self.workers:  # all import meanwhile
-            self._start()
-        worker = self._workers[0]
-        while worker.unopened:
-            if worker.receive() is None:
-                self._drop(worker)
-                self._note_death(None)
-                raise WorkerLost("the process died before it computed anything")
-        worker.send("call", function, args)
-        worker.since = time.monotonic()
-        answer: Any = True
-        while isinstance(answer, bool):
-            while not worker.pipe.ready(self._pause()):
-                if self._is_late(worker):
-                    attempts.note_kill(attempts.first_log(self._path), worker.process.pid, "hung")
-                    self._drop(worker)
-                    raise WorkerLost(f"the first samples took longer than the limit of {self._limit:g} s")
-            answer = worker.receive()
-        worker.since = math.inf
-        if answer is None:
-            self._drop(worker)
-            raise WorkerLost("the process died at the first samples")
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
-
-    def submit(self, task: ChunkTask) -> None:
+    def submit(self, task: Task) -> None:
         self._waiting.append(task)
         self._hand_out()
+        while task.chunk < 0 and len(self._workers) < self.workers:  # all import during the first calls
+            self._start()
 
     def collect(self) -> list[ChunkResult]:
         self._hand_out()
         results = []
-        with selectors.DefaultSelector() as selector:
-            for worker in self._workers:
-                selector.register(worker.pipe.source, selectors.EVENT_READ, worker)
-            for key, _ in selector.select(self._pause()):
-                results += self._receive(key.data)
+        ready = wait([worker.connection for worker in self._workers], self._pause())
+        for worker in [worker for worker in self._workers if worker.connection in ready]:
+            results += self._receive(worker)
         results += self._end_late_workers()
         self._hand_out()
         return results
@@ -161,14 +128,14 @@ class Processes(ChunkExecutor):
     def close(self) -> None:
         for worker in self._workers:
             worker.end()
-            if worker.chunk is not None:
-                attempts.discard_attempts(attempts.chunk_log(self._path, worker.chunk))
+            if worker.task is not None:
+                attempts.discard_attempts(worker.task.log(self._path))
         self._workers.clear()
         self._waiting.clear()
 
     def _hand_out(self) -> None:
         for worker in self._workers:
-            if not worker.unopened and worker.chunk is None and self._waiting:
+            if not worker.unopened and worker.task is None and self._waiting:
                 worker.give(self._waiting.popleft())
         starting = sum(bool(worker.unopened) for worker in self._workers)
         while len(self._waiting) > starting and len(self._workers) < self.workers:
@@ -184,23 +151,23 @@ class Processes(ChunkExecutor):
             return []
         if answer is None:
             self._drop(worker)
-            self._note_death(worker.chunk)
+            self._note_death(worker.task)
             return worker.lost("its process died")
         self._idle_deaths = 0
-        if answer == FREE and worker.chunk is not None:
-            worker.writing.add(worker.chunk)
-            worker.chunk = None
+        if answer == FREE and worker.task is not None:
+            worker.writing.add(worker.task.chunk)
+            worker.task = None
         if not isinstance(answer, ChunkResult):
             return []
         if answer.chunk in worker.writing:
             worker.writing.remove(answer.chunk)
         else:
-            worker.chunk = None
+            worker.task = None
         return [answer]
 
-    def _note_death(self, chunk: int | None) -> None:
+    def _note_death(self, task: Task | None) -> None:
         """Count deaths of processes that have not begun anything."""
-        if chunk is None or not attempts.chunk_log(self._path, chunk).exists():
+        if task is None or not task.log(self._path).exists():
             self._idle_deaths += 1
         if self._idle_deaths >= MAX_IDLE_DEATHS:
             raise SweepError("the processes of the study die before they compute anything; their messages are above")
@@ -208,8 +175,8 @@ class Processes(ChunkExecutor):
     def _end_late_workers(self) -> list[ChunkResult]:
         results: list[ChunkResult] = []
         for worker in list(self._workers):
-            if worker.chunk is not None and self._is_late(worker):
-                attempts.note_kill(attempts.chunk_log(self._path, worker.chunk), worker.process.pid, "hung")
+            if worker.task is not None and self._is_late(worker):
+                attempts.note_kill(worker.task.log(self._path), worker.process.pid, "hung")
                 results += worker.lost("its process was late")
                 self._drop(worker)
         return results
