@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -302,6 +303,14 @@ def wavy(x, y):
     return 0.01 * np.sin(3.0 * x) + 0.0 * y
 
 
+@cache
+def on_front_feet(method):
+    """A quadruped on two spheres: the options of its simulator, and a run of one step."""
+    robot = mb.load("quadruped")
+    options = {"dt": 0.005, "method": method, "contacts": spheres("foot-lf", "foot-rf"), "ground": simulate.Ground()}
+    return robot, options, simulate.Simulator(robot, **options)(robot.home(), seconds=0.005)
+
+
 @pytest.mark.parametrize("method", ["soft", "contact"])
 @pytest.mark.parametrize(
     ("change", "words"),
@@ -321,9 +330,7 @@ def wavy(x, y):
     ],
 )
 def test_runs_go_on_with_their_own_contacts(tmp_path, method, change, words):
-    robot = mb.load("quadruped")
-    options = {"dt": 0.005, "method": method, "contacts": spheres("foot-lf", "foot-rf"), "ground": simulate.Ground()}
-    run = simulate.Simulator(robot, **options)(robot.home(), seconds=0.005)
+    robot, options, run = on_front_feet(method)
     run.save(tmp_path / "run.npz")
     other = simulate.Simulator(robot, **{**options, **change})
     for start in (run, simulate.load(tmp_path / "run.npz")):
