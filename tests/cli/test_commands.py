@@ -15,6 +15,8 @@ from .running import run
 
 HEAVY = ["multibody.robot", "multibody.compiler", "multibody.simulate", "multibody.control", "multibody.view"]
 HEAVY += ["multibody.sweep", "multibody.derive", "llvmlite", "lxml", "matplotlib", "scipy", "sympy", "viser"]
+MAX_OWN_MODULES = 6
+"""Modules of the library that `--version` and `--help` may import; each command takes dozens."""
 SCRIPT = """
 import sys
 from multibody.cli import main
@@ -37,6 +39,7 @@ def test_no_command_is_imported_for_what_needs_none(arguments: tuple[str, ...]) 
     _, modules = output_and_modules(arguments, {"PYTHONIOENCODING": "utf-8"})
     assert "multibody.cli" in modules
     assert not {"numpy", "multibody.geometry", "multibody.model", *HEAVY} & modules
+    assert len([name for name in modules if name.partition(".")[0] == "multibody"]) <= MAX_OWN_MODULES
     assert not {name for name in modules if name.startswith("multibody.cli.")} - {
         "multibody.cli._tables", "multibody.cli._spelling"
     }  # fmt: skip

@@ -66,29 +66,22 @@ def count(diagnostics: Sequence["Diagnostic"], level: str) -> str:
     return f"{number} {level}{'' if number == 1 else 's'}"
 
 
-def by_kind(console: Console, diagnostics: Sequence["Diagnostic"], level: str) -> None:
-    """Print those of a level, a row for each kind."""
+def show_level(console: Console, diagnostics: Sequence["Diagnostic"], level: str, rows: int | None = None) -> None:
+    """Print those of a level, by file: a row for each kind, or so many rows with one diagnostic each."""
     chosen = [d for d in diagnostics if d.level == level]
     for file in dict.fromkeys(d.file for d in chosen):
         here = [d for d in chosen if d.file == file]
-        _title(console, count(here, level), level, file)
-        grid = _grid()
-        for kind in kinds(here):
+        title = count(here, level) + (f" in {file}" if file else "")
+        console.print(Text(title, style=f"bold {STYLES[level]}"), soft_wrap=True)
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(justify="right", no_wrap=True)
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        for kind in kinds(here) if rows is None else ():
             grid.add_row(f"{kind.times} ×", kind.first.code, spelled(kind.text) + kind.places)
-        console.print(grid, style=STYLES[level])
-        console.print()
-
-
-def every(console: Console, diagnostics: Sequence["Diagnostic"], level: str, rows: int) -> None:
-    """Print those of a level, each with its line, by file."""
-    chosen = [d for d in diagnostics if d.level == level]
-    for file in dict.fromkeys(d.file for d in chosen):
-        here = [d for d in chosen if d.file == file]
-        _title(console, count(here, level), level, file)
-        grid = _grid()
-        for d in here[:rows]:
+        for d in here[:rows] if rows is not None else ():
             grid.add_row("" if d.line is None else str(d.line), d.code, spelled(_text(d)))
-        if len(here) > rows:
+        if rows is not None and len(here) > rows:
             grid.add_row("⋮", "", f"{len(here) - rows} more")
         console.print(grid, style=STYLES[level])
         console.print()
@@ -96,16 +89,3 @@ def every(console: Console, diagnostics: Sequence["Diagnostic"], level: str, row
 
 def _text(diagnostic: "Diagnostic") -> str:
     return f"{diagnostic.element}: {diagnostic.message}" if diagnostic.element else diagnostic.message
-
-
-def _title(console: Console, counted: str, level: str, file: str | None) -> None:
-    title = f"{counted} in {file}" if file else counted
-    console.print(Text(title, style=f"bold {STYLES[level]}"), soft_wrap=True)
-
-
-def _grid() -> Table:
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column(justify="right", no_wrap=True)
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    return grid

@@ -10,7 +10,8 @@ from rich.text import Text
 SINGLE, BATCH = "once", "batch"
 OURS = {SINGLE: "ours, once", BATCH: "ours, batch"}
 STYLES = {SINGLE: "blue", BATCH: "cyan"}
-LONGEST = 60
+MAX_BAR_COLUMNS = 60
+"""The columns of the longest bar."""
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 Times = Mapping[str, Mapping[str, float]]
@@ -21,7 +22,7 @@ def bars(console: Console, times: Times) -> None:
     """Print a bar for each time: its length is the logarithm, from a tenth of the least time on."""
     labels = max(map(len, times))
     names = max(len(OURS.get(who, who)) for row in times.values() for who in row)
-    space = min(LONGEST, console.width - labels - names - 11)
+    space = min(MAX_BAR_COLUMNS, console.width - labels - names - 11)
     every = [math.log10(t) for row in times.values() for t in row.values()]
     first, last = min(every) - 1, max(every)
     console.print(Text("µs per evaluation, bars by powers of ten", style="bold"))

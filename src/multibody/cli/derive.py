@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -16,7 +16,7 @@ from multibody.cli import _tables
 from multibody.cli._c_code import check_c_place, save_c
 from multibody.cli._options import Floating, Mimic, MimicOption, Roots, TrustPaths, read
 from multibody.cli._progress import progress, working
-from multibody.cli._tables import table, terminal
+from multibody.cli._tables import print_note, table, terminal
 from multibody.errors import InputError
 from multibody.model import robots
 
@@ -26,22 +26,24 @@ if TYPE_CHECKING:  # SymPy takes a while to load, and may not be there
 
 
 class Show(StrEnum):
-    """What to show of the equations."""
+    """Parts of the result that are shown."""
 
     equations = "equations"
     steps = "steps"
     linear = "linear"
 
 
-AGREE_WITHIN = 1e-12
+MAX_DEVIATION = 1e-12
+"""The largest relative difference of methods that agree."""
 MAX_READABLE_OPERATIONS = 1000
 """Operations of equations beyond which they are no formulas to read."""
-OTHERWISE = (
+QUICKER_WAYS = (
     "Quicker: --method recursive-newton-euler with --c FILE for code; multibody export, or robot.kernel in Python, for "
     "numbers; robot.lock in Python for fewer joints"
 )
 QUANTITY = "forward_dynamics"
-WIDEST = 140
+MAX_COLUMNS = 140
+"""The width of formulas in a wider terminal."""
 _MEANING = {"tau": ": the generalized forces along v", "t": ": the time"}
 _VALUE = re.compile(r"(-?)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)?\*?(pi)?(?:/(0*[1-9]\d*))?")
 
@@ -79,7 +81,10 @@ def derive(
     """Derive equations of motion as formulas, by each method of the documents."""
     if sum((as_unicode, as_latex, as_markdown)) > 1:
         raise InputError("expected one of --unicode, --latex and --markdown")
-    _check_paths(html, c)
+    if html is not None:
+        check_place(html, "--html")
+    if c is not None:
+        check_c_place(c)
     if at and show != Show.linear:
         raise InputError("--at needs --show linear")
     if parameters and show != Show.linear and c is None:
@@ -96,56 +101,47 @@ def derive(
     if compare:
         _compare(console, subject, compare)
         return
-    from multibody.derive import methods
+    from multibody.derive import methods, printing
+    from multibody.derive.printing import output_formats
+    from multibody.derive.printing.html_document import standalone
 
     place, values = _values(at, "--at"), _values(parameters, "--parameters")
     slow = methods.why_slow(subject, method)
     if slow:
-        _tell(f"{slow}. {OTHERWISE}")
+        print_note(f"{slow}. {QUICKER_WAYS}")
     with working(f"deriving {subject.name} by {method}"):
         equations = methods.equations(subject, method)
     if c is not None:
         _save_c(console, equations, quantity or QUANTITY, values, c)
-    shown = _Shown(equations, show, place, values, short)
+
+    def blocks(columns: int = printing.COLUMNS) -> "list[Block]":
+        if show != Show.linear:
+            return printing.blocks(equations, show == Show.steps, short, columns)
+        return printing.linear_blocks(equations, [{**values, **place}] if place else None, short, columns, values)
+
     if html is not None or as_latex or as_markdown or as_unicode or c is None:
-        _tell_if_long(equations)
+        _note_if_long(equations)
     if html is not None:
         with working("writing formulas"):
-            page = _written(shown, "html")
+            page = standalone(printing.title(equations), output_formats.html(blocks()))
         save(page, html, "--html")
         console.print(f"Saved {html}.", soft_wrap=True)
     if as_latex or as_markdown:
         with working("writing formulas"):
-            text = _written(shown, "latex" if as_latex else "markdown")
+            text = output_formats.document(blocks()) if as_latex else output_formats.markdown(blocks())
         print(text, end="")
     elif as_unicode or (html is None and c is None):
-        _print(console, shown)
+        _print(console, blocks)
 
 
-def _tell(text: str) -> None:
-    terminal(stderr=True).print(f"note: {text}", style="yellow", soft_wrap=True)
-
-
-def _tell_if_long(equations: "Equations") -> None:
-    """Say before formulas are written that this takes minutes."""
-    operations = _operations(equations)
-    if operations > MAX_READABLE_OPERATIONS:
-        size = f"the formulas of {equations.system.name} have {operations} operations, with common parts counted once"
-        _tell(f"{size}: to write them out can take minutes, and nobody reads them. {OTHERWISE}")
-
-
-def _operations(equations: "Equations") -> int:
-    """Operations of M, b and g, what is in them twice counted once."""
+def _note_if_long(equations: "Equations") -> None:
+    """Print before formulas are written that this takes minutes."""
     from multibody.derive.algebra.forms_to_expressions import cost
 
-    return cost(*equations.M, *equations.b, *equations.g)
-
-
-def _check_paths(html: Path | None, c: Path | None) -> None:
-    if html is not None:
-        check_place(html, "--html")
-    if c is not None:
-        check_c_place(c)
+    operations = cost(*equations.M, *equations.b, *equations.g)
+    if operations > MAX_READABLE_OPERATIONS:
+        size = f"the formulas of {equations.system.name} have {operations} operations, with common parts counted once"
+        print_note(f"{size}: to write them out can take minutes, and nobody reads them. {QUICKER_WAYS}")
 
 
 # What to derive
@@ -233,44 +229,15 @@ def _value(name: str, text: str, option: str) -> Any:
 # How to show it
 
 
-class _Shown(NamedTuple):
-    """What is asked for: of which equations, where they are linear, with which values of parameters."""
-
-    equations: "Equations"
-    show: Show
-    at: dict[Any, Any]
-    parameters: dict[Any, Any]
-    short: bool
-
-
-def _blocks(shown: _Shown, columns: int) -> "list[Block]":
-    from multibody.derive import printing
-
-    equations, show, at, parameters, short = shown
-    if show == Show.linear:
-        return printing.linear_blocks(equations, [{**parameters, **at}] if at else None, short, columns, parameters)
-    return printing.blocks(equations, show == Show.steps, short, columns)
-
-
-def _written(shown: _Shown, form: str) -> str:
-    from multibody.derive import printing
-    from multibody.derive.printing import output_formats
-    from multibody.derive.printing.html_document import standalone
-
-    blocks = _blocks(shown, printing.COLUMNS)
-    if form == "html":
-        return standalone(printing.title(shown.equations), output_formats.html(blocks))
-    return output_formats.document(blocks) if form == "latex" else output_formats.markdown(blocks)
-
-
-def _print(console: Console, shown: _Shown) -> None:
+def _print(console: Console, blocks: "Callable[[int], list[Block]]") -> None:
+    """Print formulas as text that fits the terminal."""
     from multibody.derive.printing import output_formats
     from multibody.derive.printing.page_elements import Heading, Sentence
 
-    columns = min(console.width, WIDEST)
+    columns = min(console.width, MAX_COLUMNS)
     with working("writing formulas"):
-        blocks = _blocks(shown, columns - output_formats.INDENT)
-    for block in blocks:
+        page = blocks(columns - output_formats.INDENT)
+    for block in page:
         style = "bold" if isinstance(block, Heading) else "dim" if isinstance(block, Sentence) else ""
         for line in output_formats.lines(block, columns):
             console.print(Text(line.rstrip(), style=style), soft_wrap=True)
@@ -326,18 +293,12 @@ def _compare(console: Console, system: "System", asked: str) -> None:
     fitting = [entry for entry in entries if entry.equations is not None]
     if not fitting:
         raise InputError(f"{system.name}: none of these methods fits")
-    bad = [entry.method for entry in fitting if max(entry.deviation, entry.from_algorithms or 0.0) > AGREE_WITHIN]
-    console.print(
-        Text(f"These differ: {', '.join(bad)}.", style="bold red") if bad else Text(_agree(len(fitting)), style="green")
-    )
+    bad = [entry.method for entry in fitting if max(entry.deviation, entry.from_algorithms or 0.0) > MAX_DEVIATION]
     if bad:
+        console.print(Text(f"These differ: {', '.join(bad)}.", style="bold red"))
         raise typer.Exit(1)
-
-
-def _agree(count: int) -> str:
-    if count == 1:
-        return "One method, and no other to compare it with."
-    return f"All {count} agree within {AGREE_WITHIN:g} at random states."
+    agree = f"All {len(fitting)} agree within {MAX_DEVIATION:g} at random states."
+    console.print(Text(agree if len(fitting) > 1 else "One method, and no other to compare it with.", style="green"))
 
 
 def _difference(x: float | None) -> str:

@@ -52,10 +52,7 @@ def info(
     with working("reading the robot"):
         drawn, totals = tree(robot, console.width, rows), _totals(robot)
     diagnostics = robot.diagnostics
-    if notes:
-        _diagnostics.every(console, diagnostics, "warning", rows)
-    else:
-        _diagnostics.by_kind(console, diagnostics, "warning")
+    _diagnostics.show_level(console, diagnostics, "warning", rows if notes else None)
     console.print(drawn, soft_wrap=True)
     console.print()
     console.print(totals)
@@ -64,10 +61,7 @@ def info(
     console.print()
     if robot.joints:
         show(console, _limits(robot, rows), "Joints", _caption(robot))
-    if notes:
-        _diagnostics.every(console, diagnostics, "note", rows)
-    else:
-        _diagnostics.by_kind(console, diagnostics, "note")
+    _diagnostics.show_level(console, diagnostics, "note", rows if notes else None)
     said = f"{_diagnostics.count(diagnostics, 'warning')}, {_diagnostics.count(diagnostics, 'note')}"
     more = "" if notes or not diagnostics else "; --notes shows each of them"
     console.print(Text.assemble(("Diagnostics", "bold"), f": {said}{more}"))

@@ -2,7 +2,7 @@
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -25,9 +25,6 @@ from multibody.cli._progress import progress
 from multibody.cli._tables import number, print_note, show, table, terminal
 from multibody.cli._viewing import keep_open
 from multibody.errors import InputError
-
-if TYPE_CHECKING:
-    from multibody.robot import Robot
 
 
 def simulate(
@@ -58,6 +55,7 @@ def simulate(
     capsules and boxes of its collision shapes.
     """
     from multibody.cli._contacts import contacts_at, print_sunk
+    from multibody.model.actuation import actuated_coordinates
 
     if save is not None:
         check_place(save, "--save")
@@ -67,7 +65,10 @@ def simulate(
     rng = np.random.default_rng(seed)
     start, speed = configuration_of(robot, q, rng), rates_of(robot, "v", v, rng)
     ground = mb.simulate.Ground(friction=friction, restitution=restitution)
-    simulator = _simulator(robot, start, dt, (kp, kd), ground, contacts_at(robot, start, ground, shapes))
+    contacts = contacts_at(robot, start, ground, shapes)
+    controller = mb.simulate.PD(kp, kd, target=start[actuated_coordinates(robot.tree)]) if kp or kd else None
+    options = {"contacts": contacts, "ground": ground if contacts else None, "controller": controller}
+    simulator = mb.simulate.Simulator(robot, dt, **options, passive=True, limits=True, effort=True)
     _lift(simulator, start, drop)
     every = max(1, round(seconds / dt / 2000))
     with progress() as bar, warnings.catch_warnings():
@@ -100,29 +101,6 @@ def simulate(
         if simulator.contacts:
             viewer.contacts(simulator.contacts, friction=friction)
         keep_open(viewer)
-
-
-def _simulator(
-    robot: "Robot",
-    q: np.ndarray,
-    dt: float,
-    gains: tuple[float, float],
-    ground: "mb.simulate.Ground",
-    contacts: "tuple[mb.simulate.SphereContact, ...]",
-) -> "mb.simulate.Simulator":
-    from multibody.model.actuation import actuated_coordinates
-
-    controller = mb.simulate.PD(*gains, target=q[actuated_coordinates(robot.tree)]) if any(gains) else None
-    return mb.simulate.Simulator(
-        robot,
-        dt,
-        contacts=contacts,
-        ground=ground if contacts else None,
-        controller=controller,
-        passive=True,
-        limits=True,
-        effort=True,
-    )
 
 
 def _lift(simulator: "mb.simulate.Simulator", q: np.ndarray, drop: float) -> None:

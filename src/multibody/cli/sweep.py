@@ -17,11 +17,11 @@ from multibody.sweep import open as open_study
 from multibody.sweep.identity import SCRIPT_PREFIX
 from multibody.sweep.progress import duration
 
-FEW = 10
+MAX_LISTED_FAILURES = 10
 """Failures that are listed."""
 STATUS = "status"
 INTERRUPTED = 130
-"""The exit status of what Ctrl-C has ended, as shells have it."""
+"""The exit status of a command that Ctrl-C has ended, as shells have it."""
 
 
 def sweep(
@@ -74,7 +74,7 @@ def sweep(
                 raise typer.Exit(INTERRUPTED) from None
         for note in noted:
             terminal(stderr=True).print(f"note: {note.message}", style="yellow", soft_wrap=True)
-    _told(known)
+    _show_status(known)
     if plot is not None:
         known.histogram(path=plot)
         typer.echo(f"Saved {plot}.")
@@ -102,7 +102,8 @@ def _study(script: Path, name: str | None) -> Study:
     return next(iter(made.values()))
 
 
-def _told(study: Study) -> None:
+def _show_status(study: Study) -> None:
+    """Print a table of what is done, and the first failures."""
     status = study.status()
     console = terminal()
     rows = table("", study.path.name, numbers=1)
@@ -115,7 +116,7 @@ def _told(study: Study) -> None:
     show(console, rows)
     if status.failed:
         listed = table("failed", "why")
-        for failure in study.failures()[:FEW]:
+        for failure in study.failures()[:MAX_LISTED_FAILURES]:
             listed.add_row(str(failure.index), f"{failure.kind}: {failure.error}")
-        more = status.failed - FEW
+        more = status.failed - MAX_LISTED_FAILURES
         show(console, listed, caption=f"and {more} more" if more > 0 else "")
