@@ -5,8 +5,9 @@ import pytest
 
 import multibody as mb
 from multibody import simulate
+from multibody.model.shapes import Box
 
-from .bodies import leg
+from .bodies import G, leg
 
 
 def standing_quadruped(dt, kp, kd):
@@ -56,3 +57,31 @@ def test_a_run_is_the_motion_that_its_gradient_differentiates(friction):
     difference = (cost_of_run(targets + small * direction) - cost_of_run(targets - small * direction)) / (2 * small)
     scale = np.sqrt(np.sum(answer.inputs**2, axis=(1, 2)))
     assert np.abs((np.sum(answer.inputs * direction, axis=(1, 2)) - difference) / scale).max() < 1e-6
+
+
+@pytest.mark.parametrize("dt", [0.002, 0.005])
+def test_standing_on_ground_with_restitution(dt):
+    """Implicit forces react to impacts in the middle of the step: their delays are no gain of energy."""
+    simulator, q = standing_quadruped(dt, 80.0, 2.0)
+    kp, e = np.tile([40.0, 80.0, 200.0], 8), np.repeat([0.3, 0.5, 0.8, 1.0], 6)
+    targets = q[7:] + 0.05 * np.random.default_rng(0).standard_normal((24, round(0.5 / dt), 12))
+    parameters = {"kp": kp, "kd": kp / 40.0, "restitution": e}
+    run = simulator(np.tile(q, (24, 1)), seconds=0.5, inputs=targets, parameters=parameters)
+    assert run.share_taken.max() < 1e-9
+    plastic = simulator(q, seconds=0.5, inputs=targets[0], parameters={"kp": kp[0], "kd": kp[0] / 40.0})
+    assert np.abs(run.q[0, -1] - plastic.q[-1]).max() > 1e-3  # feet bounce
+
+
+@pytest.mark.parametrize("e", [0.5, 1.0])
+def test_a_rod_that_bounces_gains_no_energy(e):
+    """The ends of a thin rod hit the ground one after the other, from random states."""
+    builder = mb.Builder("rod").body("rod", shape=Box((1.0, 0.02, 0.02)), mass=1.0)
+    robot = mb.Robot(builder.model(floating=True))
+    contacts = [simulate.SphereContact("rod", 0.01, (x, 0.0, 0.0)) for x in (-0.5, 0.5)]
+    rng = np.random.default_rng(0)
+    q, v = robot.random(rng, 32), 0.5 * rng.standard_normal((32, 6))
+    q[:, :3] = 0.0, 0.0, 0.8
+    ground = simulate.Ground(friction=0.3, restitution=e)
+    run = simulate.Simulator(robot, dt=0.002, contacts=contacts, ground=ground)(q, v, seconds=1.5)
+    start = robot.kinetic_energy(q, v) + robot.potential_energy(q)
+    assert (run.energy().max(axis=1) - start).max() < 1e-4 * G * 0.8

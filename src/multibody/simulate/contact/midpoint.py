@@ -104,14 +104,19 @@ class Midpoint:
         return q if self.constraints is None else self.constraints.projection.correct(q, self.scene.tolerated_error)
 
     def work(self, change: NDArray[Any], late: Any = 0.0) -> NDArray[Any]:
-        """(nv,): the work of controllers, pushes, springs and dampers, velocity by velocity, in J."""
-        mean = self.mean_force(change)
+        """(nv,): the work of controllers, pushes, springs and dampers, velocity by velocity, in J.
+
+        Implicit forces react to a jump of the velocity in the middle of the step. So a displacement of late impulses
+        changes only the work of forces at the velocity before it.
+        """
+        mean, reaction = self.mean_force(change), 0.0 if self.slope is None else self.slope * change
         if self.forces.passive:
-            mean = mean + self.passive - passive_slope(self.tree, self.dt) * change
+            own = passive_slope(self.tree, self.dt) * change
+            mean, reaction = mean + self.passive - own, reaction + own
         if self.forces.wrenches:
             still = np.zeros_like(self.v)
             mean = mean - rnea(self.tree, self.q, still, still, self.forces.wrenches, gravity=False)
-        return mean * (self.dt / 2 * (self.v + (self.v + change)) - late)
+        return mean * (self.dt / 2 * (self.v + (self.v + change)) - late) - reaction * late
 
     @property
     def is_driven(self) -> bool:
