@@ -198,7 +198,7 @@ def test_frozen_and_not_a_number():
 def test_bad_input():
     o = np.zeros(3)
     for message, call in (
-        (r"duration: expected positive numbers, got 0.0", lambda: trajectories.cubic(o, o, 0.0)),
+        (r"duration: expected a positive number, in s, got 0.0", lambda: trajectories.cubic(o, o, 0.0)),
         (r"duration \(sample 1\)", lambda: trajectories.cubic(np.zeros((2, 3)), np.ones((2, 3)), [1.0, -1.0])),
         (r"one shape, got the shapes \(3,\) and \(4,\)", lambda: trajectories.quintic(o, X, 1.0)),
         ("one kind, got Pose and Rotation", lambda: trajectories.quintic(A, B.rotation, 1.0)),

@@ -351,7 +351,7 @@ def test_the_quadruped_in_a_kernel(dog, feet, states):
         ("positive for friction", lambda *_: control.FrictionCones(0.0)),
         ("not negative for minimum", lambda *_: control.FrictionCones(0.5, minimum=-1.0)),
         ("at least 3 sides", lambda *_: control.FrictionCones(0.5, sides=2)),
-        ("three finite numbers as a normal", lambda *_: control.FrictionCones(0.5, normal=(0, 0, 0))),
+        ("normal: expected three finite numbers", lambda *_: control.FrictionCones(0.5, normal=(0, 0, 0))),
         ("positive fraction", lambda *_: control.TorqueLimits(fraction=0.0)),
         ("positive deceleration", lambda *_: control.JointLimits(deceleration=-1.0)),
         ("positive weight", lambda r, c: control.WholeBody(r, c, [[control.TorqueTask("t", weight=0.0)]])),

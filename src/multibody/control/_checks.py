@@ -13,7 +13,6 @@ from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import at, check_values, first, floats, is_traced
 from multibody.model.actuation import floating_joints
-from multibody.model.digest import library_digest
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 
@@ -160,9 +159,18 @@ def check_frozen(parts: Iterable[Any], what: str) -> None:
             ) from None
 
 
-def content_key(*content: Any) -> str | None:
-    """A text that stands for tasks, limits and contacts, where all of their code is the library's."""
-    try:
-        return library_digest(*content)
-    except InputError:  # not fingerprintable: no cache on disk
-        return None
+def check_direction(x: Any, what: str) -> tuple[float, float, float]:
+    """A unit vector of three finite numbers that are not all zero."""
+    array = floats(x, what, 3).astype(np.float64)
+    length = np.linalg.norm(array)
+    if array.shape != (3,) or not np.isfinite(length) or not length > 0:
+        raise InputError(f"{what}: expected three finite numbers, not all zero, got {x!r}")
+    return tuple((array / length).tolist())
+
+
+def check_place(x: Any, what: str) -> tuple[float, float, float]:
+    """A point of three finite numbers."""
+    array = floats(x, what, 3)
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise InputError(f"{what}: expected three finite numbers, got {x!r}")
+    return tuple(array.tolist())

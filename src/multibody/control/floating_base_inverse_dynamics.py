@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rnea, rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_contacts, content_key, expect_robot
+from multibody.control._checks import check_contacts, expect_robot
+from multibody.control._of_robot import compiled
 from multibody.geometry._arrays import matvec, transpose, truth
 from multibody.model.actuation import actuated_indices, base_velocity_indices, with_zero_base
 from multibody.model.tree import Tree
@@ -130,5 +131,4 @@ def _function(robot: Robot, dtype: np.dtype[Any], contacts: tuple[Constraint, ..
 
     inputs: dict[str, Kind] = {"q": "configuration", "v": "velocity", "a": "acceleration"}
     optional: dict[str, Kind] = {"tau0": "force", "forces": rows.count(contacts), "active": len(contacts)}
-    key = content_key("control.floating_inverse_dynamics", limits, contacts)
-    return RobotFunction(robot.model, robot.dtype, torques, inputs, optional, key)
+    return compiled(robot, torques, inputs, optional, "control.floating_inverse_dynamics", limits, contacts)

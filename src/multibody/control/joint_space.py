@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import coriolis, crba, rnea
 from multibody.control._checks import check_gain, check_needed, check_positive, expect_robot
+from multibody.control._of_robot import compiled
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, floats, numbers
 from multibody.model.actuation import (
@@ -286,4 +287,4 @@ def _law(robot: Robot, dtype: np.dtype[Any], name: str) -> tuple[RobotFunction, 
     def torques(*values: Any, **extras: Any) -> Array:
         return law(tree, *values, **extras)
 
-    return RobotFunction(robot.model, robot.dtype, torques, inputs, optional, f"control.{name}"), n
+    return compiled(robot, torques, inputs, optional, f"control.{name}"), n

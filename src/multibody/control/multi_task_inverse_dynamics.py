@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rnea, rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_frozen, content_key, expect_robot, supporting_contacts
+from multibody.control._checks import check_frozen, expect_robot, supporting_contacts
+from multibody.control._of_robot import compiled
 from multibody.control.floating_base_inverse_dynamics import distributed
 from multibody.control.tasks import Task
 from multibody.control.tasks._levels import check_lists, stack_weighted
@@ -111,5 +112,4 @@ def _function(robot: Robot, dtype: np.dtype[Any], tasks: Tasks, contacts: tuple[
         )
         return distributed(tree, contacts, q, y) if contacts else y
 
-    key = content_key("control.multi_task_control", tasks, contacts)
-    return RobotFunction(robot.model, robot.dtype, torques, inputs, {}, key)
+    return compiled(robot, torques, inputs, {}, "control.multi_task_control", tasks, contacts)

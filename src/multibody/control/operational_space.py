@@ -7,14 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import (
-    branches_with,
-    check_needed,
-    check_number,
-    content_key,
-    supporting_contacts,
-)
-from multibody.control._of_robot import OfRobot
+from multibody.control._checks import branches_with, check_needed, check_number, supporting_contacts
+from multibody.control._of_robot import OfRobot, compiled
 from multibody.control.joint_space import joint_gains
 from multibody.control.operational_space_laws import Laws
 from multibody.control.pose_error import ERRORS, ROTATION_VECTOR, ROWS
@@ -251,8 +245,8 @@ class OperationalSpace(OfRobot):
             def compute(*values: Any, **wishes: Any) -> Array:
                 return law(tree, *values, **wishes)
 
-            key = content_key("control.OperationalSpace", name, self._laws)
-            self._functions[name] = RobotFunction(self._robot.model, self._robot.dtype, compute, inputs, optional, key)
+            content = "control.OperationalSpace", name, self._laws
+            self._functions[name] = compiled(self._robot, compute, inputs, optional, *content)
         return self._functions[name]
 
     def _inputs(self, name: str) -> tuple[dict[str, Kind], dict[str, Kind]]:

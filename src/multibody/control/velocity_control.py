@@ -1,6 +1,6 @@
 """VelocityControl: joint velocities that move tasks toward their targets, by priority and within limits."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, final
 
 import numpy as np
@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_contacts, check_gains, check_number, check_parts, content_key
-from multibody.control._of_robot import OfRobot
+from multibody.control._checks import check_contacts, check_gains, check_number, check_parts
+from multibody.control._of_robot import OfRobot, compiled
 from multibody.control.limits import Limit
 from multibody.control.limits._limit import merge
 from multibody.control.tasks import Task
@@ -97,8 +97,8 @@ class VelocityControl(OfRobot):
     @property
     def inputs(self) -> tuple[str, ...]:
         """The names of what a call takes beside q."""
-        own = [name + end for name, task in self._tasks.items() for end in ("", *_options(task))]
-        return (*own, "dt")
+        known = self._kinds[0] | self._kinds[1]
+        return (*(name + end for name in self._tasks for end in ("", GAIN, VELOCITY) if name + end in known), "dt")
 
     def __call__(
         self, q: ArrayLike, *, dt: ArrayLike | None = None, out: Any = None, threads: int | None = None, **inputs: Any
@@ -154,19 +154,12 @@ class VelocityControl(OfRobot):
         def motion(*values: Any, **extras: Any) -> Any:
             return self._velocities({**dict(zip(inputs, values, strict=True)), **extras})
 
-        content = (self._levels, self._limits, self._contacts)
-        return RobotFunction(
-            self._robot.model,
-            self._robot.dtype,
-            motion,
-            inputs,
-            optional,
-            content_key("velocity control", self._damping, *content),
-        )
+        content = self._damping, self._levels, self._limits, self._contacts
+        return compiled(self._robot, motion, inputs, optional, "velocity control", *content)
 
     def _velocities(self, values: Mapping[str, Any]) -> NDArray[Any]:
         tree, q = self._robot.tree, values["q"]
-        levels = [self._level(level, values) for level in self._levels]
+        levels = [stack_weighted(level, [self._rows(task, values) for task in level]) for level in self._levels]
         support = rows.jacobian(tree, self._contacts, q) if self._contacts else None
         limits = [limit for limit in self._limits if limit.bounded(tree).any()]
         if not limits:
@@ -174,10 +167,6 @@ class VelocityControl(OfRobot):
         ranges = [(limit, limit.velocity_range(tree, q, values.get("dt"))) for limit in limits]
         bounds, box = merge(ranges, tree, _earlier_wins)
         return solve_within(levels, Bounds(*bounds), tuple(box), support, self._damping)
-
-    def _level(self, level: Sequence[Task], values: Mapping[str, Any]) -> Equations:
-        """The weighted rows of all tasks of a level."""
-        return stack_weighted(level, [self._rows(task, values) for task in level])
 
     def _rows(self, task: Task, values: Mapping[str, Any]) -> Equations:
         """J and w = gain * error + velocity of a task.  [RD 2.257-2.258]"""
@@ -191,11 +180,6 @@ class VelocityControl(OfRobot):
     def __repr__(self) -> str:
         levels = " > ".join(" + ".join(task.name for task in level) for level in self._levels)
         return f"<VelocityControl of {self._robot.name!r}: {levels}>"
-
-
-def _options(task: Task) -> tuple[str, ...]:
-    """The ends of the names of a task's optional inputs."""
-    return (VELOCITY,) if task.of_velocity else (GAIN, VELOCITY)
 
 
 def _earlier_wins(ends: tuple[Any, Any], later: tuple[Any, Any]) -> tuple[Any, Any]:

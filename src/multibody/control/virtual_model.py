@@ -10,15 +10,14 @@ from multibody.algorithms import coriolis, rows
 from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.friction import FrictionCone
 from multibody.algorithms.jacobian import jacobian
-from multibody.control._checks import check_number, content_key, supporting_contacts
-from multibody.control._of_robot import OfRobot
+from multibody.control._checks import check_number, supporting_contacts
+from multibody.control._of_robot import OfRobot, compiled
 from multibody.control.floating_base_inverse_dynamics import held
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats, matvec, transpose
 from multibody.model.actuation import actuated_indices, base_velocity_indices, with_zero_base
 from multibody.model.tree import Tree
 from multibody.robot import Robot
-from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import WRENCH, Kind
 from multibody.solvers.hierarchical_least_squares import Equations, lexicographic
 from multibody.solvers.program import Bounds
@@ -78,8 +77,8 @@ class VirtualModel(OfRobot):
         frames: dict[str, Kind] = {WRENCH + frame: "wrench" for frame in robot.frames}
         optional = {**frames, "active": len(self._contacts)} if self._contacts else frames
         pyramid = None if self._cone is None else self._cone.tolist()
-        key = content_key("control.VirtualModel", self._contacts, pyramid, self._minimum)
-        self._function = RobotFunction(robot.model, robot.dtype, self._balanced, {"q": "configuration"}, optional, key)
+        content = "control.VirtualModel", self._contacts, pyramid, self._minimum
+        self._function = compiled(robot, self._balanced, {"q": "configuration"}, optional, *content)
 
     @property
     def contacts(self) -> tuple[Constraint, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache, partial
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,15 +171,13 @@ def _restart(attempts: Attempts, state: State, left: Array, starts: Array, targe
 @lru_cache(maxsize=64)
 def _blocks(*, few: bool, most: int) -> list[list[tuple[int, int]]]:
     """The tries, in the blocks that are computed at once, up to a number of seeds."""
-    tries = []
-    for n, rounds in SEED_BLOCKS:
-        if most > 0:
-            tries.append((min(n, most), rounds))
-        most -= n
-    together = 0
-    if few:  # a block has one number of rounds, and no more seeds than the kernel ranks
-        while together < len(tries) and sum(n for n, _ in tries[: together + 1]) <= seeds.NEAREST:
-            together += 1
+    before = accumulate((n for n, _ in SEED_BLOCKS), initial=0)
+    tries = [
+        (min(n, most - done), rounds) for (n, rounds), done in zip(SEED_BLOCKS, before, strict=False) if done < most
+    ]
+    ends = accumulate(n for n, _ in tries)
+    # a block has one number of rounds, and no more seeds than the kernel ranks
+    together = sum(end <= seeds.NEAREST for end in ends) if few else 0
     return ([tries[:together]] if together else []) + [[each] for each in tries[together:]]
 
 

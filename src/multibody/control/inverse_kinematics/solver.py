@@ -31,7 +31,7 @@ from multibody.control.inverse_kinematics.multi_start import (
 from multibody.control.inverse_kinematics.seeds import middle
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
-from multibody.geometry._arrays import choice, floats, truth
+from multibody.geometry._arrays import batch_shape, choice, floats, truth
 from multibody.model import check_configuration
 from multibody.model.digest import digest
 from multibody.robot import Robot
@@ -179,11 +179,7 @@ class InverseKinematics(OfRobot):
             return self._one(target, seed, threads)
         targets = self._targets(target)
         guesses = self._middle if q0 is None else self._guesses(q0)
-        shapes = [pose.position.shape[:-1] for pose in targets] + [guesses.shape[:-1]]
-        try:
-            batch = np.broadcast_shapes(*shapes)
-        except ValueError:
-            raise InputError(f"target, q0: the batch shapes {', '.join(map(str, shapes))} do not broadcast") from None
+        batch = batch_shape("target, q0", *((pose.position, 1) for pose in targets), (guesses, 1))
         arrays = [
             np.broadcast_to(array, batch + core).reshape(-1, *core).astype(self._robot.dtype, copy=False)
             for pose in targets

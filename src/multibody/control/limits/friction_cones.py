@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint, FrameContact, PointContact, RollingContact, SurfaceContact
 from multibody.algorithms.friction import pyramid_faces, tangents
-from multibody.control._checks import check_number
+from multibody.control._checks import check_direction, check_number
 from multibody.control.affine import Affine
 from multibody.errors import InputError
-from multibody.geometry._arrays import floats, unit, vector
+from multibody.geometry._arrays import unit, vector
 from multibody.solvers.cones import Cones
 from multibody.solvers.program import Bounds
 
 UP = (0.0, 0.0, 1.0)
+NORMAL = "friction cones, normal"
 
 
 class ForceRows(NamedTuple):
@@ -68,9 +69,9 @@ class FrictionCones:
             raise InputError(f"{self.name}: expected at least 3 sides, or np.inf for a circle, got {self.sides!r}")
         normal = UP if isinstance(self.normal, Mapping) and not self.normal else self.normal
         if isinstance(normal, Mapping):
-            normals = tuple((str(contact), _normal(n)) for contact, n in normal.items())
+            normals = tuple((str(contact), check_direction(n, NORMAL)) for contact, n in normal.items())
         else:
-            normals = _normal(normal)
+            normals = check_direction(normal, NORMAL)
         object.__setattr__(self, "normal", normals)
 
     def check(self, contacts: Sequence[Constraint]) -> None:
@@ -163,11 +164,3 @@ def _spread(R: NDArray[Any], first: int, total: int) -> NDArray[Any]:
     """Rows of three forces as rows of all."""
     before = np.zeros((*R.shape[:-1], first), R.dtype)
     return np.concatenate([before, R, np.zeros((*R.shape[:-1], total - first - 3), R.dtype)], axis=-1)
-
-
-def _normal(x: Any) -> tuple[float, ...]:
-    n = floats(x, "friction cones, normal", 3)
-    length = np.linalg.norm(n)
-    if n.shape != (3,) or not 0 < length < np.inf:
-        raise InputError(f"friction cones: expected three finite numbers as a normal, not all zero, got {x!r}")
-    return tuple((n / length).tolist())

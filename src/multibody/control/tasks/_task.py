@@ -132,23 +132,6 @@ class Labelled(Task):
         return tuple(f"{self.name}.{label}" for label in self.labels)
 
 
-def direction(x: Any, what: str) -> Axis:
-    """A unit vector, from three finite numbers that are not all zero."""
-    array = floats(x, what, 3).astype(np.float64)
-    length = np.linalg.norm(array)
-    if array.shape != (3,) or not np.isfinite(length) or not length > 0:
-        raise InputError(f"{what}: expected three finite numbers, not all zero, got {x!r}")
-    return tuple((array / length).tolist())
-
-
-def place(x: Any, what: str) -> Axis:
-    """A point, from three finite numbers."""
-    array = floats(x, what, 3)
-    if array.shape != (3,) or not np.isfinite(array).all():
-        raise InputError(f"{what}: expected three finite numbers, got {x!r}")
-    return tuple(array.tolist())
-
-
 def letters(axes: Any, name: str) -> list[int]:
     """The rows that letters such as "xz" name, in their order."""
     known = isinstance(axes, str) and 0 < len(axes) == len(set(axes)) and set(axes) <= set("xyz")

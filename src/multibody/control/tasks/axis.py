@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.control.tasks._task import Axis, Task, direction, vector
+from multibody.control._checks import check_direction
+from multibody.control.tasks._task import Axis, Task, vector
 from multibody.errors import InputError
 from multibody.geometry._arrays import dot, unit
 from multibody.geometry.operators import cross3
@@ -41,9 +42,9 @@ class AxisTask(Task):
     rows = 3
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", direction(self.axis, f"axis of task {self.name!r}"))
+        object.__setattr__(self, "axis", check_direction(self.axis, f"axis of task {self.name!r}"))
         if self.direction is not None:
-            object.__setattr__(self, "direction", direction(self.direction, f"direction of task {self.name!r}"))
+            object.__setattr__(self, "direction", check_direction(self.direction, f"direction of task {self.name!r}"))
 
     @property
     def needs_target(self) -> bool:

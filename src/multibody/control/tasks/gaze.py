@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.control.tasks._task import Axis, Task, direction, vector
+from multibody.control._checks import check_direction
+from multibody.control.tasks._task import Axis, Task, vector
 from multibody.control.tasks.axis import axis_bias, axis_jacobian, pointing_error
 from multibody.errors import InputError
 from multibody.geometry._arrays import dot, unit
@@ -39,7 +40,7 @@ class GazeTask(Task):
     rows = 3
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", direction(self.axis, f"axis of task {self.name!r}"))
+        object.__setattr__(self, "axis", check_direction(self.axis, f"axis of task {self.name!r}"))
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:
         W_H_F = kinematics.pose(tree, self.frame, q)

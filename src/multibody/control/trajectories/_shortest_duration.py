@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.control._checks import check_positive
 from multibody.control.trajectories._spaces import Space
-from multibody.control.trajectories._trajectory import positive
 from multibody.errors import InputError
 from multibody.geometry._arrays import numbers
 
@@ -21,7 +21,7 @@ def paces(space: Space, step: NDArray[Any], velocity: Any, acceleration: Any) ->
         if limit is None:
             both.append(np.zeros_like(lengths[..., 0]))
             continue
-        bound = positive(numbers(limit, what, lengths), what)
+        bound = check_positive(numbers(limit, what, lengths), what, "a limit")
         if bound.ndim and bound.shape[-1] not in (1, lengths.shape[-1]):
             raise InputError(f"{what}: expected a number or (..., {lengths.shape[-1]}), got shape {bound.shape}")
         both.append(np.max(lengths / bound, axis=-1))

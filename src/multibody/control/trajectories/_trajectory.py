@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody._reprs import short_fields
+from multibody.control._checks import check_positive
 from multibody.control.trajectories._spaces import Space
-from multibody.geometry._arrays import batch_shape, check_values, is_traced, numbers
+from multibody.geometry._arrays import batch_shape, is_traced, numbers
 
 
 class Motion(NamedTuple):
@@ -88,7 +89,7 @@ class Trajectory:
         >>> trajectories.cubic(0.0, 1.0, 2.0).slowed(1.5).duration
         np.float64(3.0)
         """
-        k = positive(numbers(factor, "factor", self._knots), "factor")
+        k = check_positive(numbers(factor, "factor", self._knots), "factor", "of the time")
         powers = self._coefficients.shape[-2]
         scales = np.stack([np.ones_like(k), *(1 / k**p for p in range(1, powers))], axis=-1)
         C = self._coefficients * scales[..., None, :, None]
@@ -98,11 +99,6 @@ class Trajectory:
         kind, pieces = type(self._space).__name__.lower(), self._coefficients.shape[-3]
         length = "a traced time" if is_traced(self._knots) else f"{np.max(self.duration, initial=0.0):.6g} s"
         return f"<Trajectory of {kind}: {pieces} piece{'s' * (pieces > 1)} in {length}>"
-
-
-def positive(x: NDArray[Any], what: str) -> NDArray[Any]:
-    """x, if its concrete numbers are positive and finite."""
-    return check_values(x, what, lambda x: (x > 0) & (x < np.inf), "positive numbers")
 
 
 def columns(parts: Sequence[Any]) -> NDArray[Any]:

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody.control._checks import check_positive
 from multibody.control.trajectories._shortest_duration import paces
 from multibody.control.trajectories._spaces import Space, between, rates_of
-from multibody.control.trajectories._trajectory import Trajectory, columns, positive
+from multibody.control.trajectories._trajectory import Trajectory, columns
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, numbers
 
@@ -125,7 +126,7 @@ def _duration(
     if duration is not None:
         if velocity is not None or acceleration is not None:
             raise InputError("duration: expected either a duration or limits of velocity and acceleration, got both")
-        T = positive(numbers(duration, "duration", step), "duration")
+        T = check_positive(numbers(duration, "duration", step), "duration", "in s")
         batch_shape("the ends, duration", (step, 1), (T, 0))
         return T
     if not at_rest:

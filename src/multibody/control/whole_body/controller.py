@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_gains, content_key
-from multibody.control._of_robot import OfRobot
+from multibody.control._checks import check_gains
+from multibody.control._of_robot import OfRobot, compiled
 from multibody.control.tasks import LoadTask
 from multibody.control.tasks._levels import unknown_input
 from multibody.control.whole_body.argument_checks import contacts_on, levels_on, problem_of
@@ -285,10 +285,9 @@ class WholeBody(OfRobot):
         def whole_body(q: Any, v: Any, **extras: Any) -> Solution:
             return problem.solution({"q": q, "v": v, **extras})
 
-        content = (problem.contacts, problem.levels, problem.torques, problem.cones, problem.limits, problem.eliminate)
-        key = content_key("whole body", *content)
-        single = SingleState(self._robot, problem, optional, key) if problem.has_single_optimum else None
-        return RobotFunction(self._robot.model, self._robot.dtype, whole_body, STATE, optional, key), single
+        content = problem.contacts, problem.levels, problem.torques, problem.cones, problem.limits, problem.eliminate
+        single = SingleState(self._robot, problem, optional, content) if problem.has_single_optimum else None
+        return compiled(self._robot, whole_body, STATE, optional, "whole body", *content), single
 
     def __repr__(self) -> str:
         levels = " > ".join(" + ".join(task.name for task in level) for level in self.levels)

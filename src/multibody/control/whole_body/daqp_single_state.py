@@ -1,16 +1,17 @@
 """A single state by DAQP: a kernel for its program, DAQP, and a kernel that checks and assembles the solution."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler.kernel import Kernel
+from multibody.control._of_robot import compiled
 from multibody.control.whole_body.feasible_case import MAX_RESIDUAL, FeasibleCase
 from multibody.control.whole_body.hierarchical_problem import Problem
 from multibody.robot import Robot
-from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
 from multibody.solvers import daqp
 
@@ -30,27 +31,22 @@ class SingleState:
         robot: the robot that moves.
         problem: with a single optimum.
         optional: inputs beside q and v.
-        key: a text that stands for the problem, or None.
+        content: all that the problem depends on, apart from the robot.
     """
 
-    __slots__ = ("_key", "_problem", "_programs", "_solvers", "_robot", "_max_residual")
+    __slots__ = ("_content", "_max_residual", "_problem", "_programs", "_robot", "solver_for")
 
-    def __init__(self, robot: Robot, problem: Problem, optional: Mapping[str, Kind], key: str | None) -> None:
-        self._robot, self._problem, self._key = robot, problem, key
+    def __init__(self, robot: Robot, problem: Problem, optional: Mapping[str, Kind], content: tuple[Any, ...]) -> None:
+        self._robot, self._problem, self._content = robot, problem, content
         self._max_residual = MAX_RESIDUAL[robot.dtype]
-        self._solvers: dict[tuple[str, ...], CommandSolver] = {}
+        self.solver_for = cache(self._compile)
+        """The solver for some of the optional inputs."""
 
         def feasible_case(q: Any, v: Any, **extras: Any) -> tuple[Any, ...]:
             return tuple(problem.feasible_case({"q": q, "v": v, **extras}))
 
         kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
-        self._programs = RobotFunction(robot.model, robot.dtype, feasible_case, kinds, optional, self._named("at once"))
-
-    def solver_for(self, present: tuple[str, ...]) -> CommandSolver:
-        """The solver for these optional inputs."""
-        if present not in self._solvers:
-            self._solvers[present] = self._compile(present)
-        return self._solvers[present]
+        self._programs = compiled(robot, feasible_case, kinds, optional, "feasible case", *content)
 
     def _compile(self, present: tuple[str, ...]) -> CommandSolver:
         program = self._programs.kernel(*present)
@@ -81,9 +77,4 @@ class SingleState:
         m, k = shapes[0]
         kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity", "w": k, "multipliers": m}
         kinds |= dict(zip(FeasibleCase._fields, shapes, strict=True))
-        return RobotFunction(
-            self._robot.model, self._robot.dtype, judge, kinds, {}, self._named("judged", k, m)
-        ).kernel()
-
-    def _named(self, *what: Any) -> str | None:
-        return None if self._key is None else f"{self._key} {' '.join(map(str, what))}"
+        return compiled(self._robot, judge, kinds, {}, "judged", k, m, *self._content).kernel()
