@@ -130,7 +130,7 @@ def test_what_would_be_wrong_is_refused(words, call):
     [
         ("stiffness: expected finite numbers that are not negative", {"stiffness": -1.0}),
         (r"stiffness: .*symmetric", {"stiffness": np.triu(np.ones((6, 6)))}),
-        ("stiffness: .*semi-definite matrix, got the eigenvalue -1", {"stiffness": np.diag([1.0, 1, 1, 1, 1, -1])}),
+        ("stiffness: .*semi-definite matrix by its eigenvalues, got -1", {"stiffness": np.diag([1.0, 1, 1, 1, 1, -1])}),
         ("damping: expected finite numbers that are not negative", {"damping": [1.0, 1, 1, 1, 1, -1]}),
         ("inertia: expected positive numbers", {"inertia": 0.0}),
         (r"inertia \(sample 1\): .*definite", {"inertia": np.stack([np.eye(6), np.zeros((6, 6))])}),

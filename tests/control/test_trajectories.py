@@ -209,7 +209,7 @@ def test_bad_input():
             lambda: trajectories.cubic(o, o, rates=(o, None), velocity=1.0),
         ),
         ("rates: expected", lambda: trajectories.cubic(A, B, 1.0, rates=(o, None))),
-        ("velocity: expected positive", lambda: trajectories.trapezoidal(o, o, velocity=0.0, acceleration=1.0)),
+        ("velocity: expected a positive", lambda: trajectories.trapezoidal(o, o, velocity=0.0, acceleration=1.0)),
         (
             r"velocity: expected a number or \(..., 2\)",
             lambda: trajectories.trapezoidal(A, B, velocity=o + 1, acceleration=1.0),

@@ -57,7 +57,7 @@ def at_once_free(body, q, v, push, more):
     """tau without bounds."""
     values = {"q": q, "v": v, "com_acceleration": push, "base_acceleration": np.zeros(3), **more}
     program = body.problem.feasible_case(values)
-    return np.concatenate([np.zeros(6), unit_of(body.robot.tree) * program.direct[:12, -1]])
+    return np.concatenate([np.zeros(6), unit_of(body.robot.tree) * program.x[:12, -1]])
 
 
 def test_what_has_to_yield_is_not_for_daqp(dog, feet):

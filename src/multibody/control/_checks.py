@@ -116,8 +116,9 @@ def check_parts(parts: Any, kinds: Any, what: str, example: str) -> tuple[Any, .
 def check_names(parts: Iterable[Any], what: str) -> None:
     """Refuse parts of which two have one name."""
     names = [part.name for part in parts]
-    if len(set(names)) < len(names):
-        raise InputError(f"{what}: expected different names, got {names}")
+    twice = [name for k, name in enumerate(names) if name in names[:k]]
+    if twice:
+        raise InputError(f"{what}: expected different names, got {twice[0]!r} twice")
 
 
 def check_contacts(robot: Robot, contacts: Any, *, needed: bool = False) -> tuple[Constraint, ...]:
@@ -161,9 +162,9 @@ def check_frozen(parts: Iterable[Any], what: str) -> None:
 
 def check_direction(x: Any, what: str) -> tuple[float, float, float]:
     """A unit vector of three finite numbers that are not all zero."""
-    array = floats(x, what, 3).astype(np.float64)
+    array = np.array(check_place(x, what))
     length = np.linalg.norm(array)
-    if array.shape != (3,) or not np.isfinite(length) or not length > 0:
+    if not 0 < length < np.inf:
         raise InputError(f"{what}: expected three finite numbers, not all zero, got {x!r}")
     return tuple((array / length).tolist())
 

@@ -145,9 +145,9 @@ class VirtualModel(OfRobot):
         push = np.full((*batch, count), self._minimum, dtype)
         if active is not None:
             push = push * rows.mask(self._contacts, active)[..., ::3]
-        lower = np.concatenate([np.zeros((*batch, len(self._cone) - count), dtype), push], axis=-1)
         cone = np.broadcast_to(self._cone.astype(dtype), (*batch, *self._cone.shape))
-        return solve_within([balance], Bounds(cone, lower, np.full((*batch, len(self._cone)), np.inf, dtype)))
+        lower = np.concatenate([np.zeros_like(cone[..., count:, 0]), push], axis=-1)
+        return solve_within([balance], Bounds(cone, lower, np.full_like(cone[..., 0], np.inf)))
 
     def __repr__(self) -> str:
         carried = ", ".join(contact.name for contact in self._contacts) or "nothing"

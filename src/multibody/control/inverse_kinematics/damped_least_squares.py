@@ -45,7 +45,6 @@ class Reaching:
     upper: NDArray[Any]
     moving: NDArray[Any]
     """(nv,): ones, and zeros for velocities that stay zero."""
-    posture: bool = False
 
     def errors(self, q: NDArray[Any], targets: Sequence[Pose]) -> tuple[NDArray[Any], NDArray[Any]]:
         """(..., goals), twice: the lengths of the errors of position, in m, and of rotation, in rad."""

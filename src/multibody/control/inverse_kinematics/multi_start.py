@@ -112,8 +112,7 @@ def resume(attempts: Attempts, state: State, left: Array, starts: Array, targets
         state.q[left[bad]] = starts[left[bad]]
         state.rounds[left[bad]] = 0
         left = left[~bad]
-    if len(left):
-        _restart(attempts, state, left, starts, targets, near=near)
+    _restart(attempts, state, left, starts, targets, near=near)
     return state
 
 

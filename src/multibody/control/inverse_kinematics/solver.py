@@ -38,11 +38,8 @@ from multibody.robot import Robot
 
 CHUNK = 4096
 """Targets that are searched together, so that memory does not grow with the batch and signals interrupt it."""
-KERNELS = {
-    "damped_least_squares": iterations.damped_least_squares,
-    "levenberg_marquardt": iterations.levenberg_marquardt,
-    "reference_step": iterations.reference_step,
-}
+RUNS = iterations.damped_least_squares, iterations.levenberg_marquardt, iterations.reference_step
+KERNELS = {run.__name__: run for run in RUNS}
 TRUE: Any = np.True_
 FALSE: Any = np.False_
 
@@ -80,20 +77,7 @@ class InverseKinematics(OfRobot):
     (True, (7,))
     """
 
-    __slots__ = (
-        "_analytic",
-        "_first",
-        "_follow",
-        "_goals",
-        "_kernels",
-        "_listed",
-        "_middle",
-        "_max_seeds",
-        "_postures",
-        "_problem",
-        "_tables",
-        "_tolerances",
-    )
+    __slots__ = ("_first", "_kernels", "_listed", "_mode", "_postures", "_problem", "_seeds", "_tables", "_tolerances")
 
     def __init__(
         self,
@@ -113,17 +97,16 @@ class InverseKinematics(OfRobot):
         super().__init__(robot)
         tree = robot.tree
         self._listed = not isinstance(frame, str)
-        self._goals = goals_of(tree, frame, axes, reference)
+        goals = goals_of(tree, frame, axes, reference)
         self._tolerances = (
             check_number(position_tolerance, "position_tolerance", "a positive number"),
             check_number(rotation_tolerance, "rotation_tolerance", "a positive number"),
         )
-        self._analytic = seeds == "analytic"
-        if self._analytic and self._goals != (Goal(self._goals[0].frame),):
+        self._mode = "follow" if truth(follow, "follow") else "analytic" if seeds == "analytic" else "search"
+        if seeds == "analytic" and goals != (Goal(goals[0].frame),):
             raise InputError("seeds: expected 'analytic' with one frame and all axes of its pose in the world alone")
-        self._max_seeds = MAX_SEEDS if seeds is None or self._analytic else check_whole(seeds, "seeds")
-        self._follow = truth(follow, "follow")
-        if self._follow and seeds is not None:
+        self._seeds = MAX_SEEDS if seeds in (None, "analytic") else check_whole(seeds, "seeds")
+        if self._mode == "follow" and seeds is not None:
             raise InputError(f"seeds: expected None with follow=True, which tries none, got {seeds!r}")
         self._postures = () if posture is None else (robot.check(posture, limits=False).astype(robot.dtype),)
         moving = np.ones(tree.nv)
@@ -133,16 +116,15 @@ class InverseKinematics(OfRobot):
         none = np.full(tree.nq, np.inf)
         lower, upper = (tree.lower, tree.upper) if truth(limits, "limits") else (-none, none)
         lower, upper = -_within(-lower, robot.dtype), _within(upper, robot.dtype)
-        self._problem = iterations.Reaching(tree, self._goals, lower, upper, moving)
-        self._middle = middle(tree, lower, upper).astype(robot.dtype)
-        self._first = self._settings(FIRST_ITERATIONS)
+        self._problem = iterations.Reaching(tree, goals, lower, upper, moving)
+        self._first = middle(tree, lower, upper).astype(robot.dtype), self._settings(FIRST_ITERATIONS)
         self._kernels: dict[str, Kernel] = {}
         self._tables: dict[int, tuple[NDArray[Any], ...]] = {}
 
     @property
     def frames(self) -> tuple[str, ...]:
         """The names of the frames that have targets."""
-        return tuple(each.frame for each in self._goals)
+        return tuple(each.frame for each in self._problem.goals)
 
     def __call__(
         self,
@@ -167,18 +149,13 @@ class InverseKinematics(OfRobot):
             thread_count(threads)
         seed = check_whole(seed, "seed")
         refuse_traced("InverseKinematics", q0, *(target if isinstance(target, list | tuple) else [target]))
-        if self._follow and q0 is None:
+        if self._mode == "follow" and q0 is None:
             raise InputError("q0: expected the configuration that follow=True continues from, got None")
-        if (
-            isinstance(target, Pose)
-            and target.position.ndim == 1
-            and q0 is None
-            and not self._listed
-            and not self._analytic
-        ):
+        plain = q0 is None and not self._listed and self._mode == "search"
+        if plain and isinstance(target, Pose) and target.position.ndim == 1:
             return self._one(target, seed, threads)
         targets = self._targets(target)
-        guesses = self._middle if q0 is None else self._guesses(q0)
+        guesses = self._first[0] if q0 is None else self._guesses(q0)
         batch = batch_shape("target, q0", *((pose.position, 1) for pose in targets), (guesses, 1))
         arrays = [
             np.broadcast_to(array, batch + core).reshape(-1, *core).astype(self._robot.dtype, copy=False)
@@ -186,10 +163,10 @@ class InverseKinematics(OfRobot):
             for array, core in ((pose.rotation.matrix, (3, 3)), (pose.position, (3,)))
         ]
         starts = np.broadcast_to(guesses, (*batch, self._robot.nq)).reshape(-1, self._robot.nq)
-        if self._analytic:
+        if self._mode == "analytic":
             starts = self._branches(starts, *arrays)
         attempts = self._attempts(seed, threads)
-        run = follow if self._follow else partial(search, near=q0 is not None)
+        run = follow if self._mode == "follow" else partial(search, near=q0 is not None)
         parts = [
             run(attempts, starts[at : at + CHUNK], [x[at : at + CHUNK] for x in arrays])
             for at in range(0, max(len(starts), 1), CHUNK)
@@ -200,13 +177,11 @@ class InverseKinematics(OfRobot):
     def _one(self, target: Pose, seed: int, threads: int | None) -> Answer:
         """The answer for one target without a first guess: the arithmetic is that of a batch, with less around it."""
         R, p = target.rotation.matrix, target.position
-        q, positions, rotations, rounds = self.kernel("damped_least_squares")(
-            self._middle, self._first, R, p, *self._postures
-        )
+        q, positions, rotations, rounds = self.kernel("damped_least_squares")(*self._first, R, p, *self._postures)
         if positions[0] <= self._tolerances[0] and rotations[0] <= self._tolerances[1]:
             return Answer(q, TRUE, positions[0], rotations[0], rounds, FALSE)
         targets = [x[None].astype(self._robot.dtype, copy=False) for x in (R, p)]
-        attempts, start = self._attempts(seed, threads), self._middle[None]
+        attempts, start = self._attempts(seed, threads), self._first[0][None]
         end = from_nearest(attempts, start, targets)
         if end is not None:
             return Answer(end.q, TRUE, end.positions[0], end.rotations[0], rounds + end.rounds, TRUE)
@@ -236,9 +211,11 @@ class InverseKinematics(OfRobot):
 
     def _targets(self, target: Any) -> list[Pose]:
         parts = list(target) if self._listed and isinstance(target, tuple | list) else [target]
-        if self._listed and len(parts) != len(self._goals):
-            raise InputError(f"target: expected a list of {len(self._goals)} poses, got {type(target).__name__}")
-        return [self._pose_of(each, part) for each, part in zip(self._goals, parts, strict=True)]
+        if self._listed and len(parts) != len(self._problem.goals):
+            raise InputError(
+                f"target: expected a list of {len(self._problem.goals)} poses, got {type(target).__name__}"
+            )
+        return [self._pose_of(each, part) for each, part in zip(self._problem.goals, parts, strict=True)]
 
     def _pose_of(self, goal: Goal, target: Any) -> Pose:
         """A target as a pose; positions alone where no rotation is wanted."""
@@ -262,7 +239,7 @@ class InverseKinematics(OfRobot):
         tree, problem = self._robot.tree, self._problem
         if seed not in self._tables:
             table = seeds.table(tree, problem.lower, problem.upper, seed)
-            rows = seeds.features(self._goals, [each.pose(tree, table) for each in self._goals])
+            rows = seeds.features(self._problem.goals, [each.pose(tree, table) for each in self._problem.goals])
             drawn = np.ascontiguousarray(rows[: seeds.RANDOM], self._robot.dtype)
             self._tables[seed] = np.ascontiguousarray(table, self._robot.dtype), rows, drawn
         table, rows, drawn = self._tables[seed]
@@ -280,7 +257,7 @@ class InverseKinematics(OfRobot):
             return self.kernel("reference_step")(starts, *targets, **options)
 
         def nearest(starts: Any, *targets: Any) -> Any:
-            shapes = [drawn.shape, (self._robot.nq,), *[(3, 3), (3,)] * len(self._goals)]
+            shapes = [drawn.shape, (self._robot.nq,), *[(3, 3), (3,)] * len(self._problem.goals)]
             kernel = self._kernel("nearest", lambda rows, *x: seeds.nearest(rows, self._features(*x)), *shapes)
             return kernel(drawn, starts, *targets, **options).astype(np.intp)
 
@@ -288,7 +265,7 @@ class InverseKinematics(OfRobot):
             return seeds.order(rows, self._features(starts, *targets), nearest(starts, *targets))
 
         both = run("damped_least_squares"), run("levenberg_marquardt")
-        limits = self._tolerances, self._max_seeds
+        limits = self._tolerances, self._seeds
         return Attempts(*both, reference, nearest, order, table, self._based, *limits)
 
     def _settings(self, rounds: int, *, careful: bool = False) -> NDArray[Any]:
@@ -298,13 +275,14 @@ class InverseKinematics(OfRobot):
 
     def _features(self, starts: NDArray[Any], *arrays: NDArray[Any]) -> NDArray[Any]:
         """The features of targets, relative to the base: seeds have theirs at the origin."""
-        targets = [Pose._from_arrays(*arrays[2 * k : 2 * k + 2]) for k in range(len(self._goals))]
+        targets = [Pose._from_arrays(*arrays[2 * k : 2 * k + 2]) for k in range(len(self._problem.goals))]
         for base in self._robot.tree.bases[:1]:
             B_H_W = base.pose(starts).inverse()
             targets = [
-                pose if each.reference else B_H_W @ pose for each, pose in zip(self._goals, targets, strict=True)
+                pose if each.reference else B_H_W @ pose
+                for each, pose in zip(self._problem.goals, targets, strict=True)
             ]
-        return seeds.features(self._goals, targets)
+        return seeds.features(self._problem.goals, targets)
 
     def _based(self, configurations: NDArray[Any], starts: NDArray[Any]) -> NDArray[Any]:
         """New configurations with the bases of first guesses."""
@@ -317,21 +295,21 @@ class InverseKinematics(OfRobot):
         if name in self._kernels:
             return self._kernels[name]
         run = KERNELS[name]
-        more, count = [] if name == "reference_step" else [(4,)], 2 * len(self._goals)
+        more, count = [] if name == "reference_step" else [(4,)], 2 * len(self._problem.goals)
 
         def solve(q: Any, *arrays: Any) -> Any:
             settings, poses, rest = arrays[: len(more)], arrays[len(more) :][:count], arrays[len(more) + count :]
             targets = [Pose._from_arrays(*poses[k : k + 2]) for k in range(0, count, 2)]
             return run(self._problem, q, targets, *settings, *rest)
 
-        shapes = [(self._robot.nq,), *more, *[(3, 3), (3,)] * len(self._goals)]
+        shapes = [(self._robot.nq,), *more, *[(3, 3), (3,)] * len(self._problem.goals)]
         shapes += [(self._robot.nq,) for _ in self._postures if name == "damped_least_squares"]
         return self._kernel(name, solve, *shapes)
 
     def _kernel(self, name: str, function: Callable[..., Any], *shapes: Any) -> Kernel:
         if name not in self._kernels:
             problem, tree_digest = self._problem, self._robot.model.tree_digest
-            content = (name, self._goals, problem.lower, problem.upper, problem.moving, len(self._postures))
+            content = (name, self._problem.goals, problem.lower, problem.upper, problem.moving, len(self._postures))
             key = None if tree_digest is None else digest("inverse kinematics", tree_digest, *content)
             names = [f"x{k}" for k in range(len(shapes))]
             self._kernels[name] = compile_kernel(function, *shapes, names=names, dtype=self._robot.dtype, key=key)

@@ -50,11 +50,10 @@ class RelativePoseTask(Labelled):
         W_H_F, W_H_E = kinematics.pose(tree, F, q), kinematics.pose(tree, E, q)
         v_F, v_E = (kinematics.velocity(tree, frame, q, v, "mixed") for frame in (F, E))
         a_F, a_E = (kinematics.acceleration(tree, frame, q, v, np.zeros_like(v), "mixed") for frame in (F, E))
-        w_E, arm = v_E[..., 3:], W_H_F.position - W_H_E.position
-        apart, turn, away = (v_F - v_E)[..., :3], (v_F - v_E)[..., 3:], a_F - a_E
+        w_E, arm, apart, away = v_E[..., 3:], W_H_F.position - W_H_E.position, v_F - v_E, a_F - a_E
         # the derivative of E_R_W (v_F - v_E - w_E x arm), in the axes of the world
-        seen = apart - cross3(w_E, arm)
-        linear = away[..., :3] - cross3(a_E[..., 3:], arm) - cross3(w_E, apart) - cross3(w_E, seen)
-        angular = away[..., 3:] - cross3(w_E, turn)
+        seen = apart[..., :3] - cross3(w_E, arm)
+        linear = away[..., :3] - cross3(a_E[..., 3:], arm) - cross3(w_E, apart[..., :3]) - cross3(w_E, seen)
+        angular = away[..., 3:] - cross3(w_E, apart[..., 3:])
         E_R_W = W_H_E.rotation.inverse()
         return np.concatenate([E_R_W @ linear, E_R_W @ angular], axis=-1)

@@ -1,8 +1,8 @@
-"""The spaces of trajectories: R^n, SO(3) or SE(3), each with coordinates in which they are polynomials.
+"""The spaces of trajectories: R^n, SO(3) or SE(3), their coordinates, and the shortest durations within limits.
 
-The coordinates of a rotation are those of exp(φ) R_k, with a base R_k for each piece; those of a pose are its position
-and φ. Rates and accelerations are written along the axes of the frame that the values are in: those of poses are mixed
-twists.
+Trajectories are polynomials of these coordinates. Those of a rotation are those of exp(φ) R_k, with a base R_k for each
+piece; those of a pose are its position and φ. Rates and accelerations are written along the axes of the frame that the
+values are in: those of poses are mixed twists.
 """
 
 from typing import Any
@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody.control._checks import check_positive
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, so3
-from multibody.geometry._arrays import floats, matvec
+from multibody.geometry._arrays import floats, matvec, numbers
 
 Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -121,10 +122,14 @@ def between(a: Any, b: Any) -> tuple[Space, Any]:
     if isinstance(a, Pose | Rotation) or isinstance(b, Pose | Rotation):
         if type(a) is not type(b):
             raise InputError(f"expected two ends of one kind, got {type(a).__name__} and {type(b).__name__}")
-        _same_shape(a.shape, b.shape)
-        return through(_stacked(a, b))
-    ends = [floats(x, what) for x, what in ((a, "the start"), (b, "the end"))]
-    _same_shape(ends[0].shape, ends[1].shape)
+        ends = [a, b]
+    else:
+        ends = [floats(x, what) for x, what in ((a, "the start"), (b, "the end"))]
+    if ends[0].shape != ends[1].shape:
+        raise InputError(f"expected two ends of one shape, got the shapes {ends[0].shape} and {ends[1].shape}")
+    if isinstance(a, Pose | Rotation):
+        arrays = zip(a._arrays(), b._arrays(), strict=True)
+        return through(a._from_arrays(*(np.stack(parts, axis=len(a.shape)) for parts in arrays)))
     if not ends[0].ndim:
         return Vectors(numbers=True), np.stack([x[..., None] for x in ends], axis=-2)
     return Vectors(numbers=False), np.stack(ends, axis=-2)
@@ -144,16 +149,6 @@ def through(points: Any) -> tuple[Space, Any]:
     return Vectors(numbers=False), array
 
 
-def _stacked(a: Any, b: Any) -> Any:
-    arrays = zip(a._arrays(), b._arrays(), strict=True)
-    return a._from_arrays(*(np.stack(parts, axis=len(a.shape)) for parts in arrays))
-
-
-def _same_shape(a: tuple[int, ...], b: tuple[int, ...]) -> None:
-    if a != b:
-        raise InputError(f"expected two ends of one shape, got the shapes {a} and {b}")
-
-
 def rates_of(space: Space, points: Any, x: ArrayLike | None, what: str) -> NDArray[Any]:
     """A rate or an acceleration at an end, (..., n); zeros for None."""
     n = space.steps(points).shape[-1]
@@ -162,3 +157,20 @@ def rates_of(space: Space, points: Any, x: ArrayLike | None, what: str) -> NDArr
     array = floats(x, what)
     array = array[..., None] if isinstance(space, Vectors) and space.numbers else array
     return floats(array, what, n)
+
+
+def paces(space: Space, step: NDArray[Any], velocity: Any, acceleration: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The longest |d| / v, in s, and |d| / a, in s², over the parts d of a step, (..., n); zero without a limit."""
+    lengths = space.lengths(step)
+    if velocity is None and acceleration is None:
+        raise InputError("duration: expected a duration, or limits of velocity and acceleration, got neither")
+    both = []
+    for limit, what in ((velocity, "velocity"), (acceleration, "acceleration")):
+        if limit is None:
+            both.append(np.zeros_like(lengths[..., 0]))
+            continue
+        bound = check_positive(numbers(limit, what, lengths), what, "a limit")
+        if bound.ndim and bound.shape[-1] not in (1, lengths.shape[-1]):
+            raise InputError(f"{what}: expected a number or (..., {lengths.shape[-1]}), got shape {bound.shape}")
+        both.append(np.max(lengths / bound, axis=-1))
+    return both[0], both[1]

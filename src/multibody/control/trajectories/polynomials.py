@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.control._checks import check_positive
-from multibody.control.trajectories._shortest_duration import paces
-from multibody.control.trajectories._spaces import Space, between, rates_of
+from multibody.control.trajectories._spaces import Space, between, paces, rates_of
 from multibody.control.trajectories._trajectory import Trajectory, columns
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, numbers

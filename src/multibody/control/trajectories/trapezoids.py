@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from multibody.control.trajectories._shortest_duration import paces
-from multibody.control.trajectories._spaces import between
+from multibody.control.trajectories._spaces import between, paces
 from multibody.control.trajectories._trajectory import Trajectory, columns
 
 

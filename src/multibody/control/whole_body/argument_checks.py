@@ -22,47 +22,31 @@ RESERVED = ("q", "v", "active", "dt", "normals", "out", "threads", "solver", "st
 """Names of inputs that are not those of tasks."""
 
 
-def contacts_on(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
-    """Contacts that fit the robot; a floating robot, and one without motors, has at least one."""
-    parts = check_contacts(robot, contacts, needed=_floats(robot.tree) or not actuated_indices(robot.tree))
-    return robot.constraints(parts).constraints if parts else ()  # anchors that contradict each other
+def problem_of(robot: Robot, contacts: Any, levels: Any, limits: Any, eliminate: bool | None) -> Problem:
+    """The problem of tasks on contacts, within limits; tasks, contacts and limits have different names.
 
-
-def _floats(tree: Tree) -> bool:
-    """Whether joints move on a floating base; a free body beside a robot needs no contact."""
-    floating = {joint.name for joint in floating_joints(tree)}
-    return any(body.joint.name in floating and tree.children(i) for i, _, body in tree.outward())
-
-
-def levels_on(tree: Tree, contacts: tuple[Constraint, ...], levels: Any) -> tuple[tuple[AnyTask, ...], ...]:
-    """Tasks on a tree and its contacts, at levels, of which no two have one name for an input."""
+    A robot on a floating base, and one without motors, has at least one contact.
+    """
+    tree = robot.tree
+    contacts = check_contacts(robot, contacts, needed=_floats(tree) or not actuated_indices(tree))
+    contacts = robot.constraints(contacts).constraints if contacts else ()  # anchors that contradict each other
 
     def on(task: AnyTask) -> AnyTask:
         return task.on(tree, contacts) if isinstance(task, LoadTask) else task.on(tree)
 
-    return check_levels(levels, (Task, LoadTask), on, (ACCELERATION, STIFFNESS, DAMPING, VELOCITY), RESERVED)
-
-
-def problem_of(
-    tree: Tree,
-    contacts: tuple[Constraint, ...],
-    levels: tuple[tuple[AnyTask, ...], ...],
-    limits: Any,
-    eliminate: bool | None,
-) -> Problem:
-    """The problem of tasks on contacts, within limits that are checked here."""
+    levels = check_levels(levels, (Task, LoadTask), on, (ACCELERATION, STIFFNESS, DAMPING, VELOCITY), RESERVED)
     parts = check_parts(limits, Limit | TorqueLimits | FrictionCones, "limits", "limits such as TorqueLimits()")
     torques, cones = _one(parts, TorqueLimits), _one(parts, FrictionCones)
     if cones is not None:
         cones.check(contacts)
     motions = tuple(part.on(tree) for part in parts if isinstance(part, Limit))
-    check_names(motions, "limits")
+    check_names((*(task for level in levels for task in level), *contacts, *motions), "tasks, contacts and limits")
     if eliminate not in (None, True, False):
         raise InputError(f"eliminate: expected None, True or False, got {eliminate!r}")
     if eliminate and not contacts:
         raise InputError("eliminate: expected contacts, whose forces are eliminated, got none")
     independent = bool(contacts and actuated_indices(tree)) and _independent(tree, contacts)
-    if eliminate and contacts and not independent:
+    if eliminate and not independent:
         raise InputError("eliminate: expected motors and independent contacts; points of one sole may be redundant")
     return Problem(
         tree,
@@ -71,8 +55,14 @@ def problem_of(
         torques,
         cones,
         tuple(limit for limit in motions if limit.bounded(tree).any()),
-        independent if eliminate is None else bool(eliminate and contacts),
+        independent if eliminate is None else eliminate,
     )
+
+
+def _floats(tree: Tree) -> bool:
+    """Whether joints move on a floating base; a free body beside a robot needs no contact."""
+    floating = {joint.name for joint in floating_joints(tree)}
+    return any(body.joint.name in floating and tree.children(i) for i, _, body in tree.outward())
 
 
 def _one(parts: tuple[Any, ...], kind: type) -> Any:

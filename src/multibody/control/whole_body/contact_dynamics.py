@@ -103,13 +103,12 @@ def contact_dynamics(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Ar
         R = np.concatenate([R, pushes.J], axis=-2)
     half = HalfSolve(factors(tree, q).per(unit), R, q.shape[:-1])
     free_a = half.solve_DL(half.solve_LT(free_a))
-    if pushes is None:
-        return Dynamics(left, unit, left_v, actuated, half, free_a, Affine(R[..., :0, :], free_a[..., :0]), None)
-    Z_R = half.Z[..., len(actuated) :]
-    K = np.matmul(transpose(Z_R), half.D_inv[..., :, None] * half.Z)
-    return Dynamics(
-        left, unit, left_v, actuated, half, free_a, Affine(K, matvec(pushes.J, free_a) + pushes.drift), pushes
-    )
+    contact_a = Affine(R[..., :0, :], free_a[..., :0])
+    if pushes is not None:
+        Z_R = half.Z[..., len(actuated) :]
+        K = np.matmul(transpose(Z_R), half.D_inv[..., :, None] * half.Z)
+        contact_a = Affine(K, matvec(pushes.J, free_a) + pushes.drift)
+    return Dynamics(left, unit, left_v, actuated, half, free_a, contact_a, pushes)
 
 
 def forces_of_torques(dynamics: Dynamics) -> Affine:

@@ -12,7 +12,7 @@ from multibody.control._checks import check_gains
 from multibody.control._of_robot import OfRobot, compiled
 from multibody.control.tasks import LoadTask
 from multibody.control.tasks._levels import unknown_input
-from multibody.control.whole_body.argument_checks import contacts_on, levels_on, problem_of
+from multibody.control.whole_body.argument_checks import problem_of
 from multibody.control.whole_body.daqp_single_state import SingleState
 from multibody.control.whole_body.hierarchical_problem import AnyTask, Problem, Solution
 from multibody.control.whole_body.report import Report
@@ -108,15 +108,8 @@ class WholeBody(OfRobot):
     ) -> None:
         super().__init__(robot)
         check_masses(robot.model)
-        checked_contacts = contacts_on(robot, contacts)
-        checked = levels_on(robot.tree, checked_contacts, levels)
-        self._tasks = {task.name: task for level in checked for task in level}
-        self._problem = problem_of(robot.tree, checked_contacts, checked, limits, eliminate)
-        if len(self._problem.sizes) < len(self._tasks) + len(checked_contacts) + len(self._problem.limits):
-            twice = [part.name for part in (*checked_contacts, *self._problem.limits) if part.name in self._tasks]
-            raise InputError(
-                f"WholeBody: expected different names of tasks, contacts and limits, got {twice[0]!r} twice"
-            )
+        self._problem = problem_of(robot, contacts, levels, limits, eliminate)
+        self._tasks = {task.name: task for level in self._problem.levels for task in level}
         self._function, self._single = self._compile()
         self._solvers: dict[tuple[str, ...], tuple[tuple[str, ...], CommandSolver]] = {}
         """By solver and names of inputs: their order in a kernel, and the function that solves."""

@@ -34,11 +34,10 @@ class SingleState:
         content: all that the problem depends on, apart from the robot.
     """
 
-    __slots__ = ("_content", "_max_residual", "_problem", "_programs", "_robot", "solver_for")
+    __slots__ = ("_content", "_problem", "_programs", "_robot", "solver_for")
 
     def __init__(self, robot: Robot, problem: Problem, optional: Mapping[str, Kind], content: tuple[Any, ...]) -> None:
         self._robot, self._problem, self._content = robot, problem, content
-        self._max_residual = MAX_RESIDUAL[robot.dtype]
         self.solver_for = cache(self._compile)
         """The solver for some of the optional inputs."""
 
@@ -54,17 +53,18 @@ class SingleState:
         m, k = shapes[0]
         if not m or not k:  # nothing to decide, or no bound: no solver is needed
             return lambda *_: None
-        least, judge, within = daqp.least_norm_solver_for(m, k), self._judge(shapes), self._max_residual
+        least, judge, dtype = daqp.least_norm_solver_for(m, k), self._judge(shapes), self._robot.dtype
+        double, within = dtype == np.float64, MAX_RESIDUAL[dtype]
 
         def answer(arrays: Sequence[Array], start: Array | None) -> tuple[Sequence[Array], Array] | None:
             given = program(*arrays)
-            doubles = [x if x is None else x.astype(np.float64, copy=False) for x in (*given[:3], start)]
-            found = least(*doubles)
+            parts = (*given[:3], start)
+            found = least(*(parts if double else (x if x is None else x.astype(np.float64) for x in parts)))
             if found is None:
                 return None
-            w, multipliers = (x.astype(self._robot.dtype, copy=False) for x in found)
-            answer = judge(arrays[0], arrays[1], w, multipliers, *given)
-            return (answer, multipliers) if answer[-1].item(-1) <= within else None
+            found = found if double else [x.astype(np.float32) for x in found]
+            answer = judge(arrays[0], arrays[1], *found, *given)
+            return (answer, found[1]) if answer[-1].item(-1) <= within else None
 
         return answer
 

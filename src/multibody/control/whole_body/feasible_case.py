@@ -29,29 +29,33 @@ class FeasibleCase(NamedTuple):
     lower: Array
     """(..., m), as DAQP has it where there is no bound."""
     upper: Array
-    direct: Array
-    """(..., n + rows, k + 1): of w, the matrices and offsets of x, Z and x_0, and of contact forces."""
+    x: Array
+    """(..., n, k + 1): Z and x_0, the matrix and the offset of x, a map of w."""
+    f: Array
+    """(..., rows, k + 1): of the contact forces, maps of w, too."""
+    maps: Array
+    """(..., m, n + 1): of all that follows from x."""
     known: Array
-    """(..., entries): matrices and offsets of all that follows from x, and what else the answer needs."""
+    """(..., entries): what else the answer needs."""
 
     @staticmethod
     def of(x: Affine, f: Affine, bounds: Bounds, maps: Sequence[Affine], known: Sequence[Array]) -> "FeasibleCase":
         """The program of unknowns, forces and bounds of w, and of maps of x."""
-        flat = [np.reshape(_joined(part), (*part.offset.shape[:-1], -1)) for part in maps]
         infinite = np.full_like(bounds.upper[..., bounds.lower.shape[-1] :], -daqp.INFINITE_BOUND)
         return FeasibleCase(
             bounds.C,
             np.concatenate([bounds.lower, infinite], axis=-1),
             bounds.upper,
-            np.concatenate([_joined(x), _joined(f)], axis=-2),
-            np.concatenate([*flat, *known], axis=-1),
+            _joined(x),
+            _joined(f),
+            np.concatenate([_joined(part) for part in maps], axis=-2),
+            np.concatenate(known, axis=-1),
         )
 
-    def at(self, w: Array, n: int, rows: int) -> tuple[Array, Array, Array, Array]:
-        """The n unknowns x, forces, the rows of all maps of x, and the remaining known entries."""
-        both, count = _at(self.direct, w), rows * (n + 1)
-        maps = np.reshape(self.known[..., :count], (*w.shape[:-1], rows, n + 1))
-        return both[..., :n], both[..., n:], _at(maps, both[..., :n]), self.known[..., count:]
+    def at(self, w: Array) -> tuple[Array, Array, Array]:
+        """The unknowns x, the contact forces, and the rows of all maps of x."""
+        x = _at(self.x, w)
+        return x, _at(self.f, w), _at(self.maps, x)
 
     def optimality_residuals(self, w: Array, multipliers: Array) -> Array:
         """(..., 3): the residuals of the conditions of optimality."""

@@ -145,8 +145,7 @@ class Problem:
         return self.cones.force_rows(self.contacts, unit_of(self.tree), values.get("normals"), mask)
 
     def _bounds(self, unknowns: Unknowns, cones: ForceRows | None) -> Bounds:
-        bounds = self._plain_bounds(unknowns, cones)
-        return bounds.normalized() if bounds.upper.shape[-1] else bounds
+        return self._plain_bounds(unknowns, cones).normalized()
 
     def _plain_bounds(self, unknowns: Unknowns, cones: ForceRows | None) -> Bounds:
         """The rows of torque limits and friction cones, in their own units."""
@@ -276,9 +275,8 @@ class Problem:
 
         This holds for independent contacts whose cones are pyramids.
         """
-        soles = any(isinstance(contact, SurfaceContact) for contact in self.contacts)
-        circles = self.cones is not None and self.cones.sides == np.inf
-        return not self.contacts or (self.eliminate and not soles and not circles)
+        circles = self.cones is not None and self.cones.circular
+        return not self.contacts or not (self._has_open_forces or circles)
 
     def feasible_case(self, values: Mapping[str, Any]) -> FeasibleCase:
         """The program in which nothing yields, of a problem with a single optimum."""
@@ -310,9 +308,9 @@ class Problem:
         ends = [len(limit.bounded_rows(self.tree)) for limit in self.limits]
         nv, feet = self.tree.nv, sum(contact.rows for contact in self.contacts)
         sizes = [nv, *tasks, *ends]
-        tau, f, values, known = program.at(w, program.direct.shape[-2] - feet, sum(sizes))
+        tau, f, values = program.at(w)
         a, *slacks = _split(values, sizes)
-        *known, drift, J = _split(known, [*tasks, *np.repeat(ends, 2), feet, feet * nv])
+        *known, drift, J = _split(program.known, [*tasks, *np.repeat(ends, 2), feet, feet * nv])
         contact_a = matvec(np.reshape(J, (*J.shape[:-1], feet, nv)), a) + drift
         slacks, limited = slacks[: len(tasks)], slacks[len(tasks) :]
         sides = known[len(tasks) :]
@@ -336,7 +334,10 @@ class Problem:
         active = np.repeat(patterns, SAMPLES, axis=0)
         q = np.stack([configuration.random(self.tree, rng) for _ in active])
         v = rng.standard_normal((len(active), self.tree.nv))
-        values = {"q": q, "v": v} | self._examples(len(active))
+        values = {"q": q, "v": v}
+        for task in (task for level in self.levels for task in level if isinstance(task, Task)):
+            values[task.name] = task.example_target(self.tree)
+            values[task.name + task_rows.ACCELERATION] = np.zeros((len(active), task.rows))
         moving, _ = self._dynamics(values | {"active": active} if masked else values)
         unknowns = torque_unknowns(moving, forces_of_torques(moving)) if self.eliminate else all_unknowns(moving)
         contact_a = moving.all_contact_a.matrix
@@ -347,14 +348,6 @@ class Problem:
         if self._has_open_forces:
             matrices.append((unknowns.tau.matrix, np.ones(len(active))))
         return sizes_of(matrices)
-
-    def _examples(self, count: int) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for task in (task for level in self.levels for task in level):
-            if isinstance(task, Task):
-                values[task.name] = task.example_target(self.tree)
-                values[task.name + task_rows.ACCELERATION] = np.zeros((count, task.rows))
-        return values
 
 
 def _stack(level: Sequence[AnyTask], parts: Sequence[TaskRows]) -> tuple[Array, Array, Array]:

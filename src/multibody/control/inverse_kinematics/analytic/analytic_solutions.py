@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from multibody.control._checks import check_pose, check_robot, refuse_traced
 from multibody.control.inverse_kinematics.analytic.screws import Chain, Matrix, Vector, chain, inverse, moved
-from multibody.control.inverse_kinematics.analytic.wrist_angles import angles, wrist
-from multibody.control.inverse_kinematics.analytic.wrist_center import add, positions
+from multibody.control.inverse_kinematics.analytic.spherical_wrist import add, angles, positions, wrist
 from multibody.control.pose_error import pose_error
 from multibody.errors import InputError
 from multibody.geometry import Pose

@@ -1,5 +1,6 @@
-"""All ways in which three joints bring a point to a place: E_1(x) E_2(y) E_3(z) p = r.  [RD §2.9.3]
+"""Spherical wrists: three hinges whose axes meet, the angles at which they make a rotation, and the place of the point.
 
+Three other joints bring the point where the axes meet to a place: E_1(x) E_2(y) E_3(z) p = r.  [RD §2.9.3]
 E_2(y) takes E_3(z) p to E_1(-x) r. When joint 2 turns, that keeps the height along its axis and the distance from a
 point of it; when it slides, it keeps the two coordinates across. Either way both equations are linear,
 
@@ -12,14 +13,28 @@ are parallel, an equation has one unknown alone.
 """
 
 from collections.abc import Sequence
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 
 import numpy as np
 
-from multibody.control.inverse_kinematics.analytic.screws import Matrix, Screw, Vector, moved, turn_about
+from multibody.control.inverse_kinematics.analytic.screws import (
+    Matrix,
+    Screw,
+    Vector,
+    common_point,
+    moved,
+    turn_about,
+    turned,
+)
 
 Curve = tuple[Vector, Matrix]
 
+MEET_TOLERANCE = 1e-6
+"""How far from a common point the axes may be, in m; what that leaves is polished away."""
+PARALLEL = 1e-6
+"""The sine of an angle between neighbouring axes below which they are parallel; of singular angles, too."""
+ORDER = (3, 0, 2, 1)
+"""Where a wrist is looked for, by the number of joints before it: at the end first, at the base, then between."""
 SINGULAR = 1e-8
 """The fraction of the size of the equations below which something counts as zero."""
 NEARLY = 1e-3
@@ -34,6 +49,36 @@ OFF_CIRCLE = 1e-3
 """How far from the circle a root may be: double roots are uncertain. What they give is polished, and checked."""
 SAMPLES = (0.0, np.pi / 2, np.pi, -np.pi / 2, np.pi / 4, 3 * np.pi / 4, -3 * np.pi / 4, -np.pi / 4)
 """Coordinates to try, in m or rad, where infinitely many do: the first that leads to a solution is taken."""
+
+
+def wrist(screws: tuple[Screw, ...]) -> tuple[int, Vector] | None:
+    """The number of joints before three hinges whose axes meet, and the point where they do at q = 0."""
+    for k in ORDER:
+        three = screws[k : k + 3]
+        if all(screw.turns for screw in three) and all(
+            np.linalg.norm(np.cross(a.axis, b.axis)) > PARALLEL for a, b in pairwise(three)
+        ):
+            point, off = common_point(three)
+            if off < MEET_TOLERANCE:
+                return k, point
+    return None
+
+
+def angles(three: tuple[Screw, ...], R: Matrix) -> list[Vector]:
+    """All (t_1, t_2, t_3) with exp(a t_1) exp(b t_2) exp(c t_3) = R; where only t_1 and t_3 together matter, t_1 = 0.
+
+    a . exp(b t_2) c = a . R c is an equation in t_2 alone.
+    """
+    a, b, c = (screw.axis for screw in three)
+    along = b * (b @ c)
+    triples = []
+    for t2 in _cosines(np.array([a @ (c - along), a @ np.cross(b, c)]), a @ R @ c - a @ along):
+        B = turned(b, t2)
+        t1 = turn_about(a, B @ c, R @ c, PARALLEL) or 0.0
+        C = (turned(a, t1) @ B).T @ R
+        across = np.linalg.svd(c[None, :])[2][1]
+        triples.append(np.array([t1, t2, turn_about(c, across, C @ across, PARALLEL) or 0.0]))
+    return triples
 
 
 def positions(screws: Sequence[Screw], p: Vector, r: Vector) -> list[Vector]:
@@ -175,13 +220,17 @@ def _apart(A: Matrix, B: Matrix, g: Vector, turns: tuple[bool, bool]) -> list[tu
 
 def _single(row: Vector, right: float, turns: bool) -> list[float]:
     """All q with row . u(q) = right, in one unknown; a sample where every q does."""
-    size = float(np.linalg.norm(row))
-    if size < SINGULAR:
+    if np.linalg.norm(row) < SINGULAR:
         return [SAMPLES[0]] if abs(right) < SINGULAR else []
     if not turns:
         return _roots(np.stack([[0, 0], row]), np.array([0.0, -right]), (False, False))
-    cosine = right / size
-    if abs(cosine) > 1 + OFF_CIRCLE**2:
+    return _cosines(row, right)
+
+
+def _cosines(row: Vector, right: float) -> list[float]:
+    """The angles with row . (cos, sin) = right, two or none."""
+    cosine = right / np.linalg.norm(row)
+    if abs(cosine) > 1 + MEET_TOLERANCE:
         return []
     ahead, aside = np.arctan2(row[1], row[0]), np.arccos(np.clip(cosine, -1, 1))
     return [float(ahead + aside), float(ahead - aside)]
