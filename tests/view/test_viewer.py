@@ -1,5 +1,6 @@
 """The viewer, from a client's side: what it is sent when robots move, runs play and pages are saved."""
 
+import re
 import threading
 import time
 from contextlib import ExitStack
@@ -307,7 +308,7 @@ def test_recording_states_its_cost_and_shows_progress(viewer, robot, tmp_path, c
     assert not heard[0][4]
     assert not capsys.readouterr().err  # no terminal
     viewer.record(path, (64, 48), 10.0, progress=True)
-    assert "recording 3 frames of 64 x 48 pixels, about 0 s" in capsys.readouterr().err
+    assert re.search(r"recording 3 frames of 64 x 48 pixels, about \d+ s", capsys.readouterr().err)
 
 
 def test_an_error_while_a_slider_is_moved_is_reported_and_the_next_one_counts(viewer, monkeypatch):
