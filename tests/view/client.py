@@ -36,9 +36,21 @@ class Client:
     def say_raw(self, words):
         self._connection.send(words)
 
-    def slide(self, slider, value):
-        """Move a slider as a person does."""
-        self.say(_messages.GuiUpdateMessage(slider._impl.uuid, {"value": value}))
+    def slide(self, label, value):
+        """Set a control of the page, by its label, as a person does."""
+        self.say(_messages.GuiUpdateMessage(self.uuid(label), {"value": value}))
+
+    def press(self, label):
+        """Press a button, by its label."""
+        self.slide(label, True)
+
+    def uuid(self, label):
+        """The identifier of the control with a label."""
+        wait(lambda: self._controls(label))
+        return self._controls(label)[-1]
+
+    def _controls(self, label):
+        return [m["uuid"] for _, m in list(self.heard) if "props" in m and m["props"].get("label") == label]
 
     def drag(self, name, position, wxyz=(1.0, 0.0, 0.0, 0.0)):
         """Drag a gizmo."""

@@ -15,7 +15,9 @@ import pytest
 
 import multibody as mb
 from multibody import simulate
+from multibody.view.browser.surroundings import first_camera
 from multibody.view.rendering.camera import OPENING, Camera
+from multibody.view.shapes.visual_shapes import visual_shapes
 
 pytestmark = pytest.mark.browser
 REFERENCE = Path(__file__).parent / "references" / "browser-planar-arm.npz"
@@ -52,7 +54,7 @@ def robot():
 def shown(robot):
     """A viewer without shadows, which cost a machine without a graphics card most of its time."""
     viewer = mb.view.show(robot, open_browser=False)
-    viewer._server.scene.configure_default_lights(cast_shadow=False)
+    viewer.server.scene.configure_default_lights(cast_shadow=False)
     return viewer
 
 
@@ -145,7 +147,8 @@ def test_it_opens_and_looks_like_the_kept_picture_but_not_without_a_body(screen,
     assert screen.settled().shape == kept.shape
     screen.until(lambda image: far_apart(image, kept) < SAME)
     assert screen.page.get_by_text("Share", exact=True).count() == 0
-    for node in viewer._main._solid[::3]:
+    for link in list(viewer.scene().robots[viewer.robot.name].links)[::3]:
+        node = viewer.server.scene.get_handle_by_name(f"/{viewer.robot.name}/{link}")
         node.visible = False
         screen.until(lambda image: far_apart(image, kept) > SAME)
         node.visible = True
@@ -153,19 +156,20 @@ def test_it_opens_and_looks_like_the_kept_picture_but_not_without_a_body(screen,
 
 
 def test_a_slider_moves_what_hangs_on_its_joint(screen, viewer, robot):
-    before, q = screen.settled(), viewer._last(viewer._main)
+    before, q = screen.settled(), viewer.scene().robots[viewer.robot.name].q
     screen.slide(1, 0.75)
     screen.until(lambda image: far_apart(image, before) > SAME)
     screen.page.wait_for_timeout(500)
-    after, moved = screen.settled(), viewer._last(viewer._main)
+    after, moved = screen.settled(), viewer.scene().robots[viewer.robot.name].q
     assert np.flatnonzero(moved != q).tolist() == [1]
-    camera = page_camera(viewer, before.shape)
-    links = [link for link in viewer._main.parts.links if np.ptp(_places(robot, [q, moved], link), axis=0).max() > 1e-6]
-    assert 0 < len(links) < len(viewer._main.parts.links)
+    camera = page_camera(robot, before.shape)
+    shapes = visual_shapes(robot).links
+    links = [link for link in shapes if np.ptp(_places(robot, [q, moved], link), axis=0).max() > 1e-6]
+    assert 0 < len(links) < len(shapes)
     way = robot.interpolate(q, moved, np.linspace(0, 1, 9))
     points = np.concatenate([
         surface.at(robot.pose(link, state)).vertices
-        for link in links for state in way for surface in viewer._main.parts.links[link]
+        for link in links for state in way for surface in shapes[link]
     ])  # fmt: skip
     x, y, _ = camera.project(points).T
     differs = np.abs(blocks(before) - blocks(after)).max(axis=-1) > 24
@@ -180,10 +184,11 @@ def _places(robot, states, link):
     return np.stack([robot.pose(link, state) @ np.array([0.1, 0.2, 0.3]) for state in states])
 
 
-def page_camera(viewer, shape):
+def page_camera(robot, shape):
     """The camera of a page, as the server placed it."""
     aspect = shape[1] / shape[0]
-    position, look_at = map(np.array, viewer._scenery._places(aspect if aspect < 1.2 else 4 / 3))
+    points = visual_shapes(robot).points(robot, robot.home())
+    position, look_at = map(np.array, first_camera(points, aspect if aspect < 1.2 else 4 / 3))
     forward = (look_at - position) / np.linalg.norm(look_at - position)
     right = np.cross(forward, [0, 0, 1.0])
     right = right / np.linalg.norm(right)
@@ -201,13 +206,13 @@ def test_a_run_plays_pauses_is_scrubbed_and_saved(screen, viewer, robot, tmp_pat
     button.click()
     screen.page.get_by_role("button", name="play").wait_for()
     paused = screen.settled()  # or it would never be
-    assert not viewer._player.playing
+    assert not viewer.scene().run.playing
     screen.slide(0, 0.25)
-    screen.until(lambda image: far_apart(image, paused) > SAME or abs(viewer._player._at - 0.5) < 0.1)
+    screen.until(lambda image: far_apart(image, paused) > SAME or abs(viewer.scene().run.t - 0.5) < 0.1)
     scrubbed = screen.settled()
-    t = viewer._player._at
+    t = viewer.scene().run.t
     assert t == pytest.approx(0.5, abs=0.1)
-    np.testing.assert_allclose(viewer._last(viewer._main), run.q[np.searchsorted(run.t, t)], atol=1e-12)
+    np.testing.assert_allclose(viewer.scene().robots[viewer.robot.name].q, run.q[np.searchsorted(run.t, t)], atol=1e-12)
     viewer.seek(1.5)
     screen.until(lambda image: far_apart(image, scrubbed) > SAME)
     viewer.save(tmp_path / "run.html")

@@ -13,7 +13,8 @@ from viser import _messages
 import multibody as mb
 from multibody import simulate
 from multibody.errors import InputError
-from multibody.view.marks import cone
+from multibody.view.contact_forces import friction_cone
+from multibody.view.overlays import Trace
 
 from .client import Client, wait
 
@@ -29,33 +30,40 @@ def viewer(robot):
         yield viewer
 
 
-def positions(viewer):
-    return {node.name: np.array(node.position) for node in viewer._main._solid}
+def shown(viewer, name=None):
+    """The configuration of a robot, the first by default, without ghosts."""
+    robots = viewer.scene().robots
+    return np.atleast_2d(robots[name or viewer.robot.name].q)[-1]
+
+
+def same(pose, other):
+    """Whether two poses are equal but for the rounding of single precision."""
+    return pose.boxminus(other) == pytest.approx(np.zeros(6), abs=1e-6)
 
 
 def test_links_are_where_the_robot_has_them(viewer, robot):
     q = robot.random(np.random.default_rng(0))
     viewer.update(q)
-    for name, place in positions(viewer).items():
-        link = name.removeprefix(f"/{robot.name}/")
-        np.testing.assert_allclose(place, robot.pose(link, q).position, atol=1e-6)
-    turned = viewer._main._solid[3]
-    link = turned.name.removeprefix(f"/{robot.name}/")
-    np.testing.assert_allclose(
-        mb.Rotation.from_quaternion(np.array(turned.wxyz)).matrix, robot.pose(link, q).rotation.matrix, atol=1e-6
-    )
+    view = viewer.scene().robots[robot.name]
+    assert view.q == pytest.approx(q)
+    assert len(view.links) == 13
+    for link, now in view.links.items():
+        assert same(now.pose, robot.pose(link, q))
+        assert now.visible
+        assert (now.opacity, len(now.ghosts)) == (1.0, 0)
+    assert viewer.scene().robots[robot.name].links["trunk"].colors == ((140, 145, 153),)
 
 
 def test_several_are_ghosts_and_one_is_solid(viewer, robot):
     batch = robot.random(np.random.default_rng(1), (5,))
-    viewer.update(batch)
-    k, node = viewer._main._ghosts[4]
-    link = list(viewer._main.parts.links)[k]
-    np.testing.assert_allclose(node.batched_positions, robot.pose(link, batch[:4]).position, atol=1e-6)
-    viewer.update(batch[:3])
-    assert len(viewer._main._ghosts[0][1].batched_positions) == 2
+    for count in (5, 3, 1):
+        viewer.update(batch[:count])
+        for link, now in viewer.scene().robots[robot.name].links.items():
+            places = robot.pose(link, batch[:count]).position
+            np.testing.assert_allclose(now.pose.position, places[-1], atol=1e-6)
+            np.testing.assert_allclose(now.ghosts, places[:-1], atol=1e-6)
     viewer.update(batch[0])
-    assert not viewer._main._ghosts
+    assert not len(viewer.scene().robots[robot.name].links["trunk"].ghosts)
 
 
 def test_another_robot_stands_where_it_is_put(viewer):
@@ -64,32 +72,39 @@ def test_another_robot_stands_where_it_is_put(viewer):
     viewer.add(arm, name="second", place=place)
     q = arm.random(np.random.default_rng(4))
     viewer.update(q, "second")
-    for node in viewer._puppets["second"]._solid:
-        pose = place @ arm.pose(node.name.removeprefix("/second/"), q)
-        np.testing.assert_allclose(node.position, pose.position, atol=1e-6)
-        np.testing.assert_allclose(
-            mb.Rotation.from_quaternion(np.array(node.wxyz)).matrix, pose.rotation.matrix, atol=1e-6
-        )
+    for link, now in viewer.scene().robots["second"].links.items():
+        assert same(now.pose, place @ arm.pose(link, q))
+
+
+def test_a_robot_without_joints_is_shown(tmp_path):
+    path = tmp_path / "rock.urdf"
+    path.write_text('<robot name="rock"><link name="rock"/></robot>')
+    rock = mb.load(path)
+    assert rock.nq == 0
+    with mb.view.show(rock, open_browser=False) as viewer:
+        assert len(viewer.scene().robots["rock"].links) == 1
 
 
 def test_sliders_move_the_robot_and_follow_it(viewer, robot):
-    k, slider = viewer._sliders._sliders[2]
+    joint = [joint for joint in robot.joints if joint.nq == 1][2]
+    k = joint.q.start
+    slider = viewer.scene().sliders[joint.name]
     ends = robot.tree.lower[k], robot.tree.upper[k]
-    assert (slider.min, slider.max) == pytest.approx(ends, abs=slider.step)
-    assert ends[0] - 1e-8 <= slider.min < slider.max <= ends[1] + 1e-8
+    assert (slider.lower, slider.upper) == pytest.approx(ends, abs=slider.step)
+    assert ends[0] - 1e-8 <= slider.lower < slider.upper <= ends[1] + 1e-8
     with Client(viewer) as client:
-        client.slide(slider, slider.min)
-        wait(lambda: viewer._last(viewer._main)[k] == pytest.approx(slider.min))
-        assert np.delete(viewer._last(viewer._main), k) == pytest.approx(np.delete(robot.home(), k))
+        client.slide(joint.name, slider.lower)
+        wait(lambda: shown(viewer)[k] == pytest.approx(slider.lower))
+        assert np.delete(shown(viewer), k) == pytest.approx(np.delete(robot.home(), k))
         for nonsense in (np.nan, np.inf, 1e308, -1e9):
-            client.slide(slider, nonsense)
+            client.slide(joint.name, nonsense)
         for value in np.linspace(-1.0, -0.25, 40):  # the last one counts
-            client.slide(slider, float(value))
-        wait(lambda: viewer._last(viewer._main)[k] == pytest.approx(-0.25))
+            client.slide(joint.name, float(value))
+        wait(lambda: shown(viewer)[k] == pytest.approx(-0.25))
         time.sleep(0.2)
-        assert slider.value == viewer._last(viewer._main)[k] == pytest.approx(-0.25)
+        assert viewer.scene().sliders[joint.name].value == shown(viewer)[k] == pytest.approx(-0.25)
     viewer.update(robot.home())
-    wait(lambda: slider.value == pytest.approx(robot.home()[k], abs=slider.step))
+    wait(lambda: viewer.scene().sliders[joint.name].value == pytest.approx(robot.home()[k], abs=slider.step))
 
 
 def test_a_target_that_is_dragged_is_followed_and_one_that_is_let_go_hurts_nobody():
@@ -100,7 +115,7 @@ def test_a_target_that_is_dragged_is_followed_and_one_that_is_let_go_hurts_nobod
         place = pose.position + np.array([0.05, 0.1, -0.05])
         with Client(viewer) as client:
             client.drag("/target/tool", place, pose.rotation.quaternion)
-            wait(lambda: np.abs(arm.pose("tool", viewer._last(viewer._main)).position - place).max() < 2e-4)
+            wait(lambda: np.abs(arm.pose("tool", shown(viewer)).position - place).max() < 2e-4)
             client.drag("/target/tool", [np.nan, 0, 0])
             client.drag("/target/tool", place, [0.0, 0, 0, 0])
         leaver = Client(viewer)
@@ -109,56 +124,66 @@ def test_a_target_that_is_dragged_is_followed_and_one_that_is_let_go_hurts_nobod
         leaver.close()
         with Client(viewer) as client:
             client.drag("/target/tool", pose.position, pose.rotation.quaternion)
-            wait(lambda: np.abs(arm.pose("tool", viewer._last(viewer._main)).position - pose.position).max() < 2e-4)
+            wait(lambda: np.abs(arm.pose("tool", shown(viewer)).position - pose.position).max() < 2e-4)
 
 
-def test_marks_follow(viewer, robot):
+def test_overlays_follow(viewer, robot):
     viewer.frames("foot-lf")
     viewer.center_of_mass()
     viewer.inertias()
     viewer.trace("foot-lf")
     foot = simulate.SphereContact("foot-lf", 0.02)
     viewer.contacts([foot], forces=[[0.0, 0.0, 10.0]], friction=0.5)
+    start = robot.pose("foot-lf", robot.home()).position
     q = robot.random(np.random.default_rng(2))
     viewer.update(q)
-    frame, com, inertias, trace, contacts = viewer._marks.values()
-    place = robot.pose("foot-lf", q).position
-    np.testing.assert_allclose(frame.node.position, place, atol=1e-6)
-    np.testing.assert_allclose(com.node.position, robot.center_of_mass(q), atol=1e-6)
-    assert len(inertias.nodes) == len(robot.bodies)
-    assert len(trace._points) == 2
-    arrow = np.asarray(contacts._arrows.points)[0]
-    np.testing.assert_allclose(arrow[0], place - [0, 0, 0.02], atol=1e-6)  # where the sphere touches
-    assert arrow[1, 2] > arrow[0, 2]
-    np.testing.assert_allclose(contacts._cones[0].position, arrow[0], atol=1e-6)
-    assert contacts._cones[0].visible
+    overlays = viewer.scene().overlays
+    assert list(overlays) == ["frame foot-lf", "centre of mass", "inertias", "trace foot-lf", "contacts"]
+    frame, com, inertias, trace, contacts = overlays.values()
+    place, center = robot.pose("foot-lf", q).position, robot.center_of_mass(q)
+    np.testing.assert_allclose(frame.points, [place], atol=1e-6)
+    np.testing.assert_allclose(com.points[:, :2], [center[:2]] * 2, atol=1e-6)
+    assert com.points[0, 2] == pytest.approx(center[2], abs=1e-6)
+    expected = [robot.pose(body.name, q) @ body.inertia.com for body in robot.bodies]
+    np.testing.assert_allclose(inertias.points, expected, atol=1e-6)
+    np.testing.assert_allclose(trace.points, [start, place], atol=1e-6)
+    np.testing.assert_allclose(contacts.points, [place - [0, 0, 0.02]], atol=1e-6)  # where the sphere touches
+    ((tail, head),) = contacts.arrows
+    np.testing.assert_allclose(tail, contacts.points[0], atol=1e-6)
+    assert head[2] > tail[2]
+    assert contacts.cones == (True,)
     viewer.contacts([foot], forces=[[0.0, 0.0, 0.0]], friction=0.5)  # again: in place of the first
-    assert len(viewer._marks) == 5
-    assert not viewer._marks["contacts"]._cones[0].visible
+    assert list(viewer.scene().overlays) == list(overlays)
+    assert viewer.scene().overlays["contacts"].cones == (False,)
+    with pytest.raises(InputError, match="friction"):
+        viewer.contacts([foot], friction=-1.0)
+    assert "contacts" in viewer.scene().overlays  # those before stay
 
 
-def test_bodies_are_seen_through_while_something_inside_is_marked(viewer):
+def test_bodies_are_translucent_while_something_inside_is_drawn(viewer, robot):
+    def opacity():
+        return viewer.scene().robots[robot.name].links["trunk"].opacity
+
     with Client(viewer) as client:
-        box = viewer._switches._boxes["inertias"]
-        mesh, _ = viewer._main._meshes[0]
-        client.slide(box, True)
-        wait(lambda: "inertias" in viewer._marks and mesh.opacity is not None)
+        client.slide("inertias", True)
+        wait(lambda: "inertias" in viewer.scene().overlays and opacity() < 1)
         viewer.center_of_mass()
-        client.slide(box, False)
-        wait(lambda: "inertias" not in viewer._marks)
-        assert mesh.opacity is not None
-        assert viewer._switches._boxes["centre of mass"].value
+        client.slide("inertias", False)
+        wait(lambda: "inertias" not in viewer.scene().overlays)
+        assert opacity() < 1
+        assert viewer.scene().boxes == {"centre of mass": True, "inertias": False}
         viewer.center_of_mass(False)
-        assert mesh.opacity is None
+        assert opacity() == 1
+        assert not viewer.scene().boxes["centre of mass"]
 
 
 @pytest.mark.parametrize(("mu", "normal"), [(0.5, [0, 0, 1.0]), (1.2, [0.6, 0, 0.8]), (0.0, [1.0, 0, 0])])
 def test_cones_have_the_slope_of_friction(mu, normal):
-    vertices, faces = cone(mu, np.array(normal), 2.0)
+    vertices, faces = friction_cone(mu, np.array(normal), 2.0)
     along = vertices[1:] @ normal
     across = np.linalg.norm(vertices[1:] - along[:, None] * normal, axis=1)
-    np.testing.assert_allclose(across, mu * along, atol=1e-12)
-    np.testing.assert_allclose(np.linalg.norm(vertices[1:], axis=1), 2.0)
+    np.testing.assert_allclose(across, mu * along, atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(vertices[1:], axis=1), 2.0, rtol=1e-6)
     assert (vertices[0] == 0).all()
     assert faces.shape == (32, 3)
 
@@ -170,17 +195,18 @@ def test_a_run_plays_pauses_and_is_saved(viewer, robot, tmp_path):
     time.sleep(0.3)
     viewer.pause()
     with Client(viewer) as client:  # scrubbed while it plays
-        viewer._player.pause(False)
-        client.slide(viewer._player._bar, 0.4)
-        wait(lambda: not viewer._player.playing and viewer._player._at == pytest.approx(0.4))
+        client.press("play")
+        wait(lambda: viewer.scene().run.playing)
+        client.slide("time [s]", 0.4)
+        wait(lambda: not viewer.scene().run.playing and viewer.scene().run.t == pytest.approx(0.4))
     viewer.seek(0.25)
-    assert viewer._player._bar.value == pytest.approx(0.25)
-    for lines, chart in viewer._charts._charts:
-        upright = chart.data[-1]
+    assert viewer.scene().run.bar == pytest.approx(0.25)
+    assert len(viewer.scene().run.charts) > 2
+    for t, *lines, upright in viewer.scene().run.charts:
         (rows,) = np.nonzero(np.isfinite(upright))
-        np.testing.assert_allclose(chart.data[0][rows], 0.25)
-        assert np.ptp(upright[rows]) >= np.ptp(lines.lines)
-    np.testing.assert_allclose(viewer._last(viewer._main), run.q[np.searchsorted(run.t, 0.25)], atol=1e-12)
+        np.testing.assert_allclose(t[rows], 0.25)
+        assert np.ptp(upright[rows]) >= np.ptp(lines)
+    np.testing.assert_allclose(shown(viewer), run.q[np.searchsorted(run.t, 0.25)], atol=1e-12)
     page = tmp_path / "page.html"
     viewer.save(page)
     text = page.read_text()
@@ -202,28 +228,29 @@ def positions_heard(client):
 
 def test_messages_arrive_in_ten_tabs(viewer, robot):
     """Each update reaches each client, with all links; one is sent when the one before has arrived everywhere."""
-    solid = viewer._main._solid
     with ExitStack() as stack:
         clients = [stack.enter_context(Client(viewer)) for _ in range(10)]
         for q in robot.random(np.random.default_rng(3), (10,)):
             viewer.update(q)
-            sent = {node.name: tuple(map(float, node.position)) for node in solid}
+            links = viewer.scene().robots[robot.name].links
+            sent = {f"/quadruped/{link}": tuple(map(float, now.pose.position)) for link, now in links.items()}
             wait(lambda sent=sent: all(positions_heard(client) == sent for client in clients))
 
 
 def test_nonsense_from_a_client_does_not_end_it(viewer):
-    slider = viewer._sliders._sliders[0][1]
+    joint = next(joint for joint in viewer.robot.joints if joint.nq == 1)
     for words in (b"\x00\x01nonsense", "words", b"", msgspec.msgpack.encode({"type": "NoSuchMessage"})):
         with Client(viewer) as client:
             client.say_raw(words)
     with Client(viewer) as client:
-        client.slide(slider, "words")
+        client.slide(joint.name, "words")
     with Client(viewer) as client:
         client.say(_messages.GuiUpdateMessage("no such thing", {"value": 1.0}))
-        client.say(_messages.GuiUpdateMessage(slider._impl.uuid, {"no_such_thing": 1.0}))
+        client.say(_messages.GuiUpdateMessage(client.uuid(joint.name), {"no_such_thing": 1.0}))
+    upper = viewer.scene().sliders[joint.name].upper
     with Client(viewer) as client:
-        client.slide(slider, slider.max)
-        wait(lambda: viewer._last(viewer._main)[viewer._sliders._sliders[0][0]] == pytest.approx(slider.max))
+        client.slide(joint.name, upper)
+        wait(lambda: shown(viewer)[joint.q.start] == pytest.approx(upper))
 
 
 def start(viewer):
@@ -311,32 +338,31 @@ def test_recording_states_its_cost_and_shows_progress(viewer, robot, tmp_path, c
     assert re.search(r"recording 3 frames of 64 x 48 pixels, about \d+ s", capsys.readouterr().err)
 
 
-def test_an_error_while_a_slider_is_moved_is_reported_and_the_next_one_counts(viewer, monkeypatch):
+@pytest.fixture
+def reports(monkeypatch):
+    """The errors of threads."""
     reports = []
     monkeypatch.setattr(threading, "excepthook", lambda report: reports.append(str(report.exc_value)))
-    k, slider = viewer._sliders._sliders[2]
+    return reports
 
-    class BadOverlay:
-        def follow(self, _):
-            raise ValueError("no such frame")
 
-    viewer._marks["bad"] = BadOverlay()
+def test_an_error_while_a_slider_is_moved_is_reported_and_the_next_one_counts(viewer, monkeypatch, reports):
+    joint = [joint for joint in viewer.robot.joints if joint.nq == 1][2]
     with Client(viewer) as client:
-        client.slide(slider, slider.min)
-        wait(lambda: reports)
-        assert reports == ["no such frame"]
-        del viewer._marks["bad"]
-        client.slide(slider, -0.25)
-        wait(lambda: viewer._last(viewer._main)[k] == pytest.approx(-0.25))
+        viewer.trace("foot-lf")
+        with monkeypatch.context() as patch:
+            patch.setattr(Trace, "follow", lambda *_: 1 / 0)
+            client.slide(joint.name, -0.5)
+            wait(lambda: reports)
+        assert reports == ["division by zero"]
+        client.slide(joint.name, -0.25)
+        wait(lambda: shown(viewer)[joint.q.start] == pytest.approx(-0.25))
 
 
-def test_an_error_while_a_run_plays_is_reported_and_the_player_lives(viewer, robot, monkeypatch):
-    reports = []
-    monkeypatch.setattr(threading, "excepthook", lambda report: reports.append(str(report.exc_value)))
+def test_an_error_while_a_run_plays_is_reported_and_the_player_lives(viewer, robot, monkeypatch, reports):
     viewer.play(simulate.Simulator(robot, dt=0.01, method="euler")(robot.home(), seconds=0.5), charts=False)
-    update = viewer.update
-    monkeypatch.setattr(type(viewer), "update", lambda *_: 1 / 0)
-    wait(lambda: reports)
-    monkeypatch.setattr(type(viewer), "update", lambda _, q: update(q))
-    shown = viewer._last(viewer._main)
-    wait(lambda: not np.array_equal(viewer._last(viewer._main), shown))
+    with monkeypatch.context() as patch:
+        patch.setattr(type(viewer), "update", lambda *_: 1 / 0)
+        wait(lambda: reports)
+    before = shown(viewer)
+    wait(lambda: not np.array_equal(shown(viewer), before))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from multibody.compiler.runtime.progress import hidden
 from multibody.errors import InputError
 from multibody.robot import Robot
+from multibody.view.picture import check_size
 from multibody.view.rendering.camera import Camera
 from multibody.view.rendering.renderer import render
 from multibody.view.shapes.decimation import shapes_for_picture
@@ -57,6 +58,9 @@ def record(
         raise InputError(f"record: expected a name that ends in .gif or .mp4, got {path.name!r}")
     if kind == ".mp4" and shutil.which("ffmpeg") is None:
         raise InputError("record: .mp4 needs the program ffmpeg, which is not there: install it, or record a .gif")
+    check_size(size)
+    if not isinstance(rate, int | float) or not 0 < rate <= 1000:
+        raise InputError(f"rate: expected frames a second, from 0 to 1000, got {rate!r}")
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
         raise InputError(f"progress: expected True, False or a function, got {progress!r}")
     chosen = rows_at(t, rate)

@@ -3,7 +3,7 @@
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from itertools import count
 from os import PathLike
 from typing import Any, final
 
@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody._saving import check_place
-from multibody.control import InverseKinematics
 from multibody.errors import InputError
-from multibody.geometry import Pose, Rotation
+from multibody.geometry import Pose
 from multibody.geometry._arrays import truth
 from multibody.model import check_configuration
 from multibody.robot import Robot
@@ -22,20 +21,24 @@ from multibody.simulate.plot import index_of
 from multibody.view import video
 from multibody.view.browser import html_page
 from multibody.view.browser.charts import Charts
-from multibody.view.browser.check_boxes import Switches
-from multibody.view.browser.ground import Scenery
-from multibody.view.browser.joint_sliders import Sliders
+from multibody.view.browser.check_boxes import CheckBoxes
+from multibody.view.browser.drag_target import add_drag_target
+from multibody.view.browser.joint_sliders import JointSliders
 from multibody.view.browser.player import Player
-from multibody.view.browser.robot_node import Puppet
+from multibody.view.browser.robot_node import RobotNode
 from multibody.view.browser.server import serve, stop
-from multibody.view.marks import CenterOfMassMark, ContactMarks, FrameMark, InertiaMarks, Mark, TraceMark, contact_marks
-from multibody.view.picture import check_size
+from multibody.view.browser.surroundings import Surroundings
+from multibody.view.contact_forces import ContactForces
+from multibody.view.overlays import CenterOfMass, FrameAxes, InertiaEllipsoids, Overlay, Trace
+from multibody.view.scene import RunView, Scene
 from multibody.view.video import VideoProgress
 
-SEEN_THROUGH = 0.4
-"""The opacity of bodies in which something is marked."""
-GHOSTS = 100
-"""Of a batch, at most."""
+OPACITY = 0.4
+"""The opacity of bodies while an overlay inside of them is shown."""
+INSIDE = ("centre of mass", "inertias")
+"""Overlays inside of bodies, which have a check box."""
+MAX_GHOSTS = 100
+"""Samples of a batch that are shown as ghosts."""
 
 
 def show(
@@ -46,7 +49,7 @@ def show(
     hosts: Sequence[str] = (),
     open_browser: bool | None = None,
 ) -> "Viewer":
-    """A robot in the browser, with sliders for its joints; it returns at once and serves until the process ends.
+    """Show a robot in the browser, with sliders for its joints; return at once and serve until the process ends.
 
     Args:
         robot: what is shown.
@@ -66,7 +69,7 @@ def show(
 
 
 def play(run: Run, **options: Any) -> "Viewer":
-    """A viewer that plays a run of one robot; options are those of `show`."""
+    """Return a viewer that plays a run of one robot; options are those of `show`."""
     if run.robot is None:
         raise InputError("view: the run does not know its robot: simulate.load(path, robot)")
     viewer = show(run.robot, **options)
@@ -95,17 +98,19 @@ class Viewer:
         self._server = serve(host, port, tuple(hosts))
         self._host = host
         self._lock = threading.RLock()
-        self._puppets: dict[str, Puppet] = {}
-        self._marks: dict[str, Mark] = {}
+        self._robots: dict[str, RobotNode] = {}
+        self._overlays: dict[str, Overlay] = {}
+        self._numbers = count()
         self._player: Player | None = None
         self._charts: Charts | None = None
         self._run: tuple[Run, NDArray[Any]] | None = None
         try:
             self._main = self._put(robot, start, robot.name, Pose.identity())
-            self._scenery = Scenery(self._server, robot, self._main.parts, self._last(self._main))
-            self._sliders = Sliders(self._server, robot, self._last(self._main), robot.name, self._moved_by_hand)
-            self._switches = Switches(self._server, {"centre of mass": self.center_of_mass, "inertias": self.inertias})
-            self._tell_notes()
+            self._around = Surroundings(self._server, robot, self._main.shapes, self._main.state)
+            self._sliders = JointSliders(self._server, robot, self._main.state, robot.name, self._moved_by_hand)
+            shows = self.center_of_mass, self.inertias
+            self._boxes = CheckBoxes(self._server, dict(zip(INSIDE, shows, strict=True)))
+            self._show_notes()
         except BaseException:
             stop(self._server)
             raise
@@ -121,8 +126,13 @@ class Viewer:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port on which the server listens."""
         return self._server.get_port()
+
+    @property
+    def server(self) -> Any:
+        """The server of viser, for further nodes and controls by viser's own functions."""
+        return self._server
 
     @property
     def robot(self) -> Robot:
@@ -131,8 +141,25 @@ class Viewer:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What could not be drawn as the robot's file has it, and what stands for it."""
-        return tuple(note for puppet in self._puppets.values() for note in puppet.parts.notes)
+        """Shapes that could not be drawn as the robot's file has them, and their stand-ins."""
+        return tuple(note for node in self._robots.values() for note in node.shapes.notes)
+
+    def scene(self) -> Scene:
+        """Return a snapshot of what is shown: robots, overlays, sliders, boxes and the run.
+
+        >>> import multibody as mb
+        >>> with show(mb.load("panda"), open_browser=False) as viewer:
+        ...     scene = viewer.scene()
+        >>> scene.sliders["joint2"].value, scene.boxes
+        (0.0, {'centre of mass': False, 'inertias': False})
+        """
+        with self._lock:
+            run = None
+            if self._player is not None:
+                run = RunView(*self._player.view(), self._charts.view() if self._charts else ())
+            robots = {name: node.view() for name, node in self._robots.items()}
+            overlays = {name: overlay.view() for name, overlay in self._overlays.items()}
+            return Scene(robots, overlays, self._sliders.view(), self._boxes.view(), run)
 
     def update(self, q: ArrayLike, name: str | None = None) -> None:
         """Move a robot.
@@ -142,17 +169,16 @@ class Viewer:
             name: which robot; by default the first.
         """
         with self._lock:
-            puppet = self._main if name is None else self._puppet(name)
-            puppet.move(q)
-            if puppet is self._main:
-                state = self._last(puppet)
-                self._sliders.follow(state)
-                for mark in self._marks.values():
-                    mark.follow(state)
+            node = self._main if name is None else self._node(name)
+            node.move(q)
+            if node is self._main:
+                self._sliders.follow(node.state)
+                for overlay in self._overlays.values():
+                    overlay.follow(node.state)
             self._server.flush()  # or two updates of one sixtieth of a second become one
 
     def add(self, robot: Robot, q: ArrayLike | None = None, name: str | None = None, place: Pose | None = None) -> None:
-        """Another robot beside the first; `update(q, name)` moves it.
+        """Add another robot to the scene; `update(q, name)` moves it.
 
         Args:
             robot: the other one.
@@ -163,7 +189,7 @@ class Viewer:
         name = robot.name if name is None else name
         if place is not None and (not isinstance(place, Pose) or place.shape != ()):
             raise InputError(f"place: expected one Pose, got {place!r}")
-        if name in self._puppets:
+        if name in self._robots:
             raise InputError(f"name: a robot called {name!r} is there already: expected another name")
         start = robot.home() if q is None else check_configuration.coordinates(robot.tree, q)
         self._put(robot, start, name, place or Pose.identity())
@@ -171,18 +197,15 @@ class Viewer:
     def frames(self, *names: str) -> None:
         """Draw the axes of frames of the first robot, x red, y green, z blue, with their names."""
         for frame in names:
-            length = 0.12 * self._scenery.size
-            self._mark(f"frame {frame}", partial(FrameMark, self._server, self.robot, frame, self._main.name, length))
+            self._draw(f"frame {frame}", FrameAxes, frame)
 
     def center_of_mass(self, shown: bool = True) -> None:
         """Draw the centre of mass, and the point below it on the ground; the bodies are then seen through."""
-        radius, floor = 0.02 * self._scenery.size, self._scenery.floor
-        make = partial(CenterOfMassMark, self._server, self.robot, self._main.name, radius, floor)
-        self._mark_inside("centre of mass", make, shown)
+        self._draw_inside(INSIDE[0], shown, CenterOfMass, self._around.floor)
 
     def inertias(self, shown: bool = True) -> None:
         """Draw, for each body, the ellipsoid of uniform density with its mass and moments of inertia."""
-        self._mark_inside("inertias", partial(InertiaMarks, self._server, self.robot, self._main.name), shown)
+        self._draw_inside(INSIDE[1], shown, InertiaEllipsoids)
 
     def contacts(
         self,
@@ -200,38 +223,21 @@ class Viewer:
             friction: Coulomb's μ, one or for each contact: draws the cone within which a contact's force lies.
             normal: of the ground, away from it.
         """
-        make = contact_marks(contacts, forces, friction, normal)
-        scale = 0.5 * self._scenery.size
-        self._mark("contacts", partial(make, self._server, self.robot, self._main.name, scale))
+        self._draw("contacts", ContactForces, contacts, forces, friction, normal)
 
     def trace(self, frame: str) -> None:
-        """Draw the way that a frame's origin goes from now on."""
-        thickness = 0.006 * self._scenery.size
-        self._mark(f"trace {frame}", partial(TraceMark, self._server, self.robot, frame, self._main.name, thickness))
+        """Draw the path of a frame's origin from now on."""
+        self._draw(f"trace {frame}", Trace, frame)
 
     def target(self, frame: str) -> None:
-        """A gizmo to drag, which inverse kinematics follows with a frame of the first robot."""
-        robot = self.robot
-        solver = InverseKinematics(robot, frame, base="fixed" if robot.tree.bases else "free")
-        pose = robot.pose(frame, self._last(self._main))
-        gizmo = self._server.scene.add_transform_controls(
-            f"/target/{frame}",
-            scale=0.2 * self._scenery.size,
-            wxyz=pose.rotation.quaternion,
-            position=pose.position,
-            depth_test=False,
-        )
+        """Add a gizmo to drag, which inverse kinematics follows with a frame of the first robot."""
 
-        def dragged(_: Any) -> None:
+        def follow(reached: Callable[[Any], Any]) -> None:
             self.pause()
-            with self._lock:  # whoever comes next takes the gizmo from where it is then
-                turn, place = np.array(gizmo.wxyz, float), np.array(gizmo.position, float)
-                if not (np.isfinite(turn).all() and np.isfinite(place).all() and np.linalg.norm(turn) > 0.5):
-                    return
-                target = Pose(Rotation.from_quaternion(turn / np.linalg.norm(turn)), place)
-                self.update(solver(target, q0=self._last(self._main)).q)
+            with self._lock:
+                self.update(reached(self._main.state))
 
-        gizmo.on_update(dragged)
+        add_drag_target(self._server, self.robot, frame, self._main.state, 0.2 * self._around.size, follow)
 
     # ---- runs --------------------------------------------------------------------------------------------------------
 
@@ -257,11 +263,11 @@ class Viewer:
 
         def present(row: int) -> None:
             with self._lock:
-                for mark in self._marks.values():
-                    if isinstance(mark, ContactMarks) and mark.count == forces.shape[1]:
-                        mark.push(forces[row])
-                    if isinstance(mark, TraceMark) and row < before[0]:
-                        mark.clear()
+                for overlay in self._overlays.values():
+                    if isinstance(overlay, ContactForces) and len(overlay.nodes) == forces.shape[1]:
+                        overlay.forces = forces[row]
+                    if isinstance(overlay, Trace) and row < before[0]:
+                        overlay.clear()
                 before[0] = row
                 self.update(states[:, row])
 
@@ -314,11 +320,7 @@ class Viewer:
         if self._run is None:
             raise InputError("record: no run: expected play(run) before")
         run, states = self._run
-        place = check_place(path, "path")
-        check_size(size)
-        if not isinstance(rate, int | float) or not 0 < rate <= 1000:
-            raise InputError(f"rate: expected frames a second, from 0 to 1000, got {rate!r}")
-        video.record(self.robot, run.t, states[-1], place, size, rate, progress)
+        video.record(self.robot, run.t, states[-1], check_place(path, "path"), size, rate, progress)
 
     def close(self) -> None:
         """Stop serving."""
@@ -337,7 +339,7 @@ class Viewer:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Viewer of {', '.join(self._puppets)} at {self.url}>"
+        return f"<Viewer of {', '.join(self._robots)} at {self.url}>"
 
     # ---- inside ------------------------------------------------------------------------------------------------------
 
@@ -357,44 +359,44 @@ class Viewer:
                 self.update(states[:, row])
                 yield
 
-    def _put(self, robot: Robot, q: Any, name: str, place: Pose) -> Puppet:
-        self._puppets[name] = Puppet(self._server, robot, np.asarray(q, float), name, place)
-        return self._puppets[name]
+    def _put(self, robot: Robot, q: Any, name: str, place: Pose) -> RobotNode:
+        self._robots[name] = RobotNode(self._server, robot, np.asarray(q, float), name, place)
+        return self._robots[name]
 
-    def _puppet(self, name: str) -> Puppet:
-        if name not in self._puppets:
-            raise InputError(f"name: expected one of {', '.join(map(repr, self._puppets))}, got {name!r}")
-        return self._puppets[name]
+    def _node(self, name: str) -> RobotNode:
+        if name not in self._robots:
+            raise InputError(f"name: expected one of {', '.join(map(repr, self._robots))}, got {name!r}")
+        return self._robots[name]
 
-    @staticmethod
-    def _last(puppet: Puppet) -> NDArray[Any]:
-        return puppet.q.reshape(-1, puppet.robot.nq)[-1]
-
-    def _mark(self, name: str, make: Callable[[], Mark]) -> None:
+    def _draw(self, name: str, kind: Callable[..., Overlay], *inputs: Any) -> None:
+        """Draw an overlay, in place of the one with its name."""
         with self._lock:
-            before = self._marks.pop(name, None)
-            if before is not None:
-                before.remove()
-            mark = make()
-            mark.follow(self._last(self._main))
-            self._marks[name] = mark
+            path = f"/{self._main.name}-overlays/{name} {next(self._numbers)}"
+            overlay = kind(self._server, self.robot, path, self._around.size, *inputs)
+            self._erase(name)
+            self._overlays[name] = overlay
+            overlay.follow(self._main.state)
 
-    def _mark_inside(self, name: str, make: Callable[[], Mark], shown: bool) -> None:
-        """Mark something that is inside of the bodies, or do so no more."""
+    def _erase(self, name: str) -> None:
+        overlay = self._overlays.pop(name, None)
+        if overlay is not None:
+            overlay.remove()
+
+    def _draw_inside(self, name: str, shown: bool, kind: Callable[..., Overlay], *inputs: Any) -> None:
+        """Draw or erase an overlay inside of bodies, which are translucent meanwhile."""
         with self._lock:
             if truth(shown, "shown"):
-                self._mark(name, make)
-            elif name in self._marks:
-                self._marks.pop(name).remove()
-            inside = any(mark in self._marks for mark in self._switches.names)
-            self._main.fade(SEEN_THROUGH if inside else 1.0)
-            self._switches.follow(name, shown)
+                self._draw(name, kind, *inputs)
+            else:
+                self._erase(name)
+            self._main.fade(OPACITY if any(each in self._overlays for each in INSIDE) else 1.0)
+            self._boxes.follow(name, shown)
 
     def _moved_by_hand(self, q: NDArray[Any]) -> None:
         self.pause()
         self.update(q)
 
-    def _tell_notes(self) -> None:
+    def _show_notes(self) -> None:
         if self.notes:
             with self._server.gui.add_folder("notes", expand_by_default=False):
                 self._server.gui.add_text("", "\n".join(self.notes), multiline=True, disabled=True)
@@ -404,7 +406,7 @@ class Viewer:
         """(n, rows, nq): the ghosts, then the sample."""
         batch = run.q.shape[:-2]
         own = np.asarray(run.q[index], float)[None]
-        if alone or not batch or np.prod(batch) > GHOSTS:
+        if alone or not batch or np.prod(batch) > MAX_GHOSTS:
             return own
         others = np.asarray(run.q, float).reshape(-1, *run.q.shape[-2:])[1:]
         return np.concatenate([others, own])

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from multibody.simulate import Run
 from multibody.simulate.plot import MAX_LEGEND, Panel, panels_of
 
-POINTS = 240
-"""Of each line, at most: a chart is some 300 pixels wide."""
+MAX_POINTS = 240
+"""Points of each line: a chart is about 300 pixels wide."""
 COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf")
 NOW = "#222222"
 
@@ -18,7 +18,7 @@ class Charts:
     """A panel with charts of a run: base, joints, contacts, energy; `follow` moves the line of the time."""
 
     def __init__(self, server: Any, run: Run, index: tuple[int, ...]) -> None:
-        rows = np.unique(np.linspace(0, len(run.t) - 1, min(len(run.t), POINTS)).round().astype(int))
+        rows = np.unique(np.linspace(0, len(run.t) - 1, min(len(run.t), MAX_POINTS)).round().astype(int))
         self._panel = server.gui.add_panel()
         self._charts: list[tuple[_Lines, Any]] = []
         with self._panel.add_tab("run"):
@@ -33,13 +33,17 @@ class Charts:
         for lines, chart in self._charts:
             chart.data = lines.at(t)
 
+    def view(self) -> tuple[tuple[NDArray[Any], ...], ...]:
+        """Return the data of each chart."""
+        return tuple(tuple(chart.data) for _, chart in self._charts)
+
     def close(self) -> None:
-        """Out of the page."""
+        """Remove the panel from the page."""
         self._panel.remove()
 
 
 class _Lines:
-    """The columns of a chart, with two more rows: the feet of an upright line at one time."""
+    """The columns of a chart, with two more rows: the ends of an upright line at one time."""
 
     def __init__(self, t: NDArray[Any], lines: NDArray[Any]) -> None:
         self.t, self.lines = np.asarray(t, float), np.asarray(lines, float)

@@ -9,29 +9,28 @@ from numpy.typing import NDArray
 
 from multibody.robot import Robot
 from multibody.view.browser.thread_errors import reported
+from multibody.view.scene import SliderView
 
-TURN = np.pi
-"""In rad: how far a joint without limits can be turned."""
-SLIDE = 1.0
-"""In m: how far one can slide."""
-LATER = 0.1
-"""In s: sliders follow the robot that much later, as a browser takes longer to lay them out than to move a robot."""
+MAX_TURN, MAX_SLIDE = np.pi, 1.0
+"""The range of a joint without limits, to both sides: in rad, or in m."""
+DELAY = 0.1
+"""In s: sliders follow the robot with a delay, because a browser lays them out more slowly than it moves a robot."""
 
 
-class Sliders:
-    """One slider for each joint with one coordinate, within its limits; `moved` hears what a person does with them.
+class JointSliders:
+    """One slider for each joint with one coordinate, within its limits; `moved` is called when a person moves one.
 
-    What the page says is noted as it arrives and done on a thread of its own: however fast it comes, the last counts.
+    Values from the page are stored as they arrive and applied on a thread of their own, so that the last one counts.
     """
 
     def __init__(self, server: Any, robot: Robot, q: NDArray[Any], title: str, moved: Callable[[Any], None]) -> None:
         self.robot, self._moved = robot, moved
         self._home = np.array(q, float)
         self._q = np.array(q, float)
-        self._sliders: list[tuple[int, Any]] = []
+        self._sliders: dict[str, tuple[int, Any]] = {}
         self._lock = threading.Lock()
         self._wanted: dict[int, float] = {}
-        self._told = threading.Event()
+        self._arrived = threading.Event()
         self._timer: threading.Timer | None = None
         self._closed = False
         self._folder = server.gui.add_folder(title, expand_by_default=True)
@@ -44,26 +43,33 @@ class Sliders:
         threading.Thread(target=self._work, name="multibody sliders", daemon=True).start()
 
     def follow(self, q: NDArray[Any]) -> None:
-        """Put the sliders at a configuration, soon."""
+        """Put the sliders at a configuration, after a delay."""
         with self._lock:
             self._q = np.array(q, float)
             if self._timer is None and not self._closed:
-                self._timer = threading.Timer(LATER, self._show)
+                self._timer = threading.Timer(DELAY, self._show)
                 self._timer.daemon = True
                 self._timer.start()
 
     def close(self) -> None:
-        """Follow no more."""
+        """Stop the threads."""
         with self._lock:
             self._closed = True
             if self._timer is not None:
                 self._timer.cancel()
-        self._told.set()
+        self._arrived.set()
+
+    def view(self) -> dict[str, SliderView]:
+        """Return a snapshot, by the names of joints."""
+        return {
+            name: SliderView(float(slider.value), slider.min, slider.max, slider.step)
+            for name, (_, slider) in self._sliders.items()
+        }
 
     def _work(self) -> None:
         while True:
-            self._told.wait()
-            self._told.clear()
+            self._arrived.wait()
+            self._arrived.clear()
             with self._lock:
                 wanted, q = self._wanted, self._q.copy()
                 self._wanted = {}
@@ -79,7 +85,7 @@ class Sliders:
             self._timer = None
             if self._closed:
                 return
-            for k, slider in self._sliders:
+            for k, slider in self._sliders.values():
                 value = float(np.clip(self._q[k], slider.min, slider.max))
                 if abs(value - slider.value) > slider.step and k not in self._wanted:
                     slider.value = value
@@ -87,7 +93,7 @@ class Sliders:
     def _add(self, server: Any, joint: Any) -> None:
         k = joint.q.start
         low, high = (float(np.atleast_1d(x)[0]) for x in (joint.limits.lower, joint.limits.upper))
-        reach = TURN if joint.kind.units[0] == "rad" else SLIDE
+        reach = MAX_TURN if joint.kind.units[0] == "rad" else MAX_SLIDE
         low, high = (x if np.isfinite(x) else side * reach for x, side in ((low, -1.0), (high, 1.0)))
         if not high > low:
             return
@@ -95,13 +101,13 @@ class Sliders:
         low, high = float(np.ceil(low / step - 1e-6) * step), float(np.floor(high / step + 1e-6) * step)
         start = float(np.clip(self._q[k], low, high))
         slider = server.gui.add_slider(joint.name, low, high, step, start)
-        self._sliders.append((k, slider))
+        self._sliders[joint.name] = k, slider
 
         async def changed(event: Any) -> None:  # at once, on the thread that reads what pages say
             value = float(slider.value)
             if event.client is not None and np.isfinite(value):  # a person, and no nonsense
                 with self._lock:
                     self._wanted[k] = float(np.clip(value, low, high))
-                self._told.set()
+                self._arrived.set()
 
         slider.on_update(changed)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from multibody.view.browser.thread_errors import reported
 
 FRAME = 1 / 60
-"""In s: the time from one picture to the next."""
-BAR = 0.1
-"""In s: the time after which the bar and the charts follow, while it plays."""
+"""The time from one frame to the next, in s."""
+BAR_INTERVAL = 0.1
+"""The time between two updates of the bar and the charts, in s."""
 
 
 class Player:
@@ -27,13 +27,13 @@ class Player:
         speed: float,
         follow: Callable[[float], None],
     ) -> None:
-        """`show` is told the row at each picture, `follow` the time, less often."""
+        """`show` is called with the row at each frame, `follow` with the time, less often."""
         self.t = np.asarray(t, float)
         self._show, self._follow = show, follow
         self._lock = threading.RLock()
         self._closed = threading.Event()
         self._at, self._shown, self.playing = float(self.t[0]), -1, True
-        self._told = -np.inf
+        self._bar_updated = -np.inf
         self._wanted: float | None = None
         self._folder = server.gui.add_folder("run", order=-1.0)
         with self._folder:
@@ -49,12 +49,12 @@ class Player:
         self._thread.start()
 
     def pause(self, stop: bool = True) -> None:
-        """Stop at this moment, or go on."""
+        """Stop at this moment, or resume."""
         with self._lock:
             if not stop and self._at >= self.t[-1]:
                 self._at = float(self.t[0])
             if stop and self.playing:
-                self._tell()
+                self._update_bar()
             self.playing = not stop
             self._button.label = "play" if stop else "pause"
 
@@ -63,17 +63,21 @@ class Player:
         with self._lock:
             self._at = float(np.clip(seconds, self.t[0], self.t[-1]))
             self._refresh()
-            self._tell()
+            self._update_bar()
+
+    def view(self) -> tuple[float, float, bool]:
+        """Return the time that is shown, that of the bar, and whether it plays."""
+        return self._at, float(self._bar.value), self.playing
 
     def close(self) -> None:
-        """Stop for good, and leave the panel."""
+        """End playing, and remove the controls."""
         self._closed.set()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=2.0)
         self._folder.remove()
 
     async def _scrubbed(self, event: Any) -> None:
-        """At once, on the thread that reads what pages say: while it plays, the bar is moved from here, too."""
+        """Store the time of the bar, if a person moved it: while it plays, it is moved from here, too."""
         value = float(self._bar.value)
         if event.client is not None and np.isfinite(value):  # a person
             self._wanted = value
@@ -90,8 +94,8 @@ class Player:
                     self.seek(wanted)
                 elif self.playing:
                     self._advance(now - before)
-                    if now - self._told > BAR:
-                        self._tell()
+                    if now - self._bar_updated > BAR_INTERVAL:
+                        self._update_bar()
             before = now
 
     def _advance(self, seconds: float) -> None:
@@ -109,9 +113,9 @@ class Player:
             self._shown = row
             self._show(row)
 
-    def _tell(self) -> None:
+    def _update_bar(self) -> None:
         """The bar and the charts."""
-        self._told = time.perf_counter()
+        self._bar_updated = time.perf_counter()
         value = round(self._at / self._step) * self._step
         if abs(value - self._bar.value) > 0.5 * self._step:
             self._bar.value = float(np.clip(value, self._bar.min, self._bar.max))

@@ -1,4 +1,4 @@
-"""A robot in the scene of a viewer: its links, moved by configurations; several at once are ghosts."""
+"""A robot in the scene of a viewer: its links, moved by configurations."""
 
 from typing import Any
 
@@ -9,99 +9,71 @@ from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.model import check_configuration
 from multibody.robot import Robot
-from multibody.view.shapes.surfaces import Surface
-from multibody.view.shapes.visual_shapes import VisualShapes, visual_shapes
-
-GHOST = 0.35
-"""The opacity of one of several."""
+from multibody.view.browser.ghosts import Ghosts
+from multibody.view.scene import LinkView, RobotView
+from multibody.view.shapes.visual_shapes import visual_shapes
 
 
-class Puppet:
+class RobotNode:
     """The surfaces of a robot below a node of the scene."""
 
     def __init__(self, server: Any, robot: Robot, q: NDArray[Any], name: str, place: Pose) -> None:
-        self.robot, self.name, self._place = robot, name, place
-        self.parts: VisualShapes = visual_shapes(robot)
-        self._server = server
+        self.robot, self.name, self.q, self._place, self._server = robot, name, q, place, server
+        self.shapes = visual_shapes(robot)
         self._poses = robot.kernel("poses")
-        self._rows = np.array([robot.frames.index(link) for link in self.parts.links], int)
-        self._meshes: list[tuple[Any, float]] = []
-        self._solid = self._make_solid()
-        self._ghosts: list[tuple[int, Any]] = []
-        self.q = q
+        self._rows = np.array([robot.frames.index(link) for link in self.shapes.links], int)
+        self._links = {link: self._add(link) for link in self.shapes.links}
+        self._ghosts = Ghosts(server, name, self.shapes)
         self.move(q)
 
+    @property
+    def state(self) -> NDArray[Any]:
+        """The configuration (nq,) of the robot itself, without ghosts."""
+        return np.atleast_2d(self.q)[-1]
+
     def move(self, q: Any) -> None:
-        """To one configuration (nq,); of several, (n, nq), the last is solid and the others are ghosts."""
-        q = check_configuration.coordinates(self.robot.tree, q)
-        states: NDArray[Any] = np.asarray(q, float).reshape(-1, self.robot.nq)
+        """Move to one configuration (nq,); of several, (n, nq), the last is solid and the others are ghosts."""
+        q = np.asarray(check_configuration.coordinates(self.robot.tree, q), float)
+        states = q.reshape(int(np.prod(q.shape[:-1])), self.robot.nq)
         if not len(states) or not np.isfinite(states).all():
             raise InputError(f"q: expected finite coordinates (..., {self.robot.nq}), got shape {np.shape(q)}, {q}")
-        R, p = self._frames(states)
+        R, p = (np.asarray(values)[:, self._rows] for values in self._poses(states))
         R, p = self._place.rotation.matrix @ R, p @ self._place.rotation.matrix.T + self._place.position
         turns = Rotation.from_matrix(R).quaternion if len(self._rows) else np.zeros((len(states), 0, 4))
-        self.q = np.asarray(q, float)
+        self.q = states[0] if len(states) == 1 else states
         with self._server.atomic():
-            for k, node in enumerate(self._solid):
-                node.wxyz, node.position = turns[-1, k], p[-1, k]
-            self._move_ghosts(turns[:-1], p[:-1])
-
-    def _frames(self, states: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        R, p = self._poses(states)
-        return np.asarray(R)[:, self._rows], np.asarray(p)[:, self._rows]
-
-    def _make_solid(self) -> list[Any]:
-        scene, nodes = self._server.scene, []
-        for link, surfaces in self.parts.links.items():
-            nodes.append(scene.add_frame(f"/{self.name}/{link}", show_axes=False))
-            for j, surface in enumerate(surfaces):
-                vertices, faces = surface.indexed()
-                alpha = surface.color[3]
-                mesh = scene.add_mesh_simple(
-                    f"/{self.name}/{link}/{j}",
-                    vertices.astype(np.float32),
-                    faces.astype(np.uint32),
-                    color=bytes_of(surface),
-                    opacity=None if alpha >= 1 else alpha,
-                    side="double",
-                )
-                self._meshes.append((mesh, alpha))
-        return nodes
+            for k, (frame, _) in enumerate(self._links.values()):
+                frame.wxyz, frame.position = turns[-1, k], p[-1, k]
+            self._ghosts.move(turns[:-1], p[:-1])
 
     def fade(self, opacity: float) -> None:
-        """Let what is inside be seen, 1 for not at all."""
-        for mesh, own in self._meshes:
-            alpha = own * opacity
-            mesh.opacity = None if alpha >= 1 else alpha
+        """Set the opacity of all links, relative to their own: 1 for solid ones."""
+        for link, (_, meshes) in self._links.items():
+            for mesh, surface in zip(meshes, self.shapes.links[link], strict=True):
+                mesh.opacity = _opacity(surface.color[3] * opacity)
 
-    def _move_ghosts(self, turns: NDArray[Any], p: NDArray[Any]) -> None:
-        count = len(turns)
-        if self._ghosts and (not count or len(self._ghosts[0][1].batched_positions) != count):
-            for _, node in self._ghosts:
-                node.remove()
-            self._ghosts = []
-        if not count:
-            return
-        if self._ghosts:
-            for k, node in self._ghosts:
-                node.batched_positions, node.batched_wxyzs = p[:, k].astype(np.float32), turns[:, k].astype(np.float32)
-            return
-        for k, (link, surfaces) in enumerate(self.parts.links.items()):
-            for j, surface in enumerate(surfaces):
-                vertices, faces = surface.indexed()
-                node = self._server.scene.add_batched_meshes_simple(
-                    f"/{self.name}-ghosts/{link}/{j}",
-                    vertices.astype(np.float32),
-                    faces.astype(np.uint32),
-                    turns[:, k].astype(np.float32),
-                    p[:, k].astype(np.float32),
-                    batched_colors=bytes_of(surface),
-                    opacity=GHOST,
-                )
-                self._ghosts.append((k, node))
+    def view(self) -> RobotView:
+        """Return a snapshot."""
+        links = {}
+        for k, (link, (frame, meshes)) in enumerate(self._links.items()):
+            pose = Pose(Rotation.from_quaternion(np.array(frame.wxyz, float)), np.array(frame.position, float))
+            opacity = min(1.0 if mesh.opacity is None else float(mesh.opacity) for mesh in meshes)
+            colors = tuple(tuple(mesh.color) for mesh in meshes)
+            links[link] = LinkView(pose, self._ghosts.positions[:, k], colors, opacity, bool(frame.visible))
+        return RobotView(self.q, links)
+
+    def _add(self, link: str) -> tuple[Any, list[Any]]:
+        """The node of a link, and its meshes."""
+        scene, path = self._server.scene, f"/{self.name}/{link}"
+        frame = scene.add_frame(path, show_axes=False)
+        return frame, [
+            scene.add_mesh_simple(
+                f"{path}/{j}", *surface.indexed(), color=surface.rgb, opacity=_opacity(surface.color[3]), side="double"
+            )
+            for j, surface in enumerate(self.shapes.links[link])
+        ]
 
 
-def bytes_of(surface: Surface) -> tuple[int, int, int]:
-    """The colour from 0 to 255."""
-    r, g, b = (round(255 * min(max(x, 0.0), 1.0)) for x in surface.color[:3])
-    return r, g, b
+def _opacity(alpha: float) -> float | None:
+    """An opacity as viser has it: None for solid surfaces."""
+    return None if alpha >= 1 else alpha

@@ -39,10 +39,16 @@ class Surface(NamedTuple):
         return self._replace(vertices=rotate(R, self.vertices) + pose.position, normals=rotate(R, self.normals))
 
     def indexed(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Vertices and faces in which triangles share what has one place and one normal, as browsers shade them."""
+        """Return vertices and faces for a browser: triangles share vertices that have one place and one normal."""
         both = np.concatenate([self.vertices.round(6), self.normals.round(3)], axis=1)
         _, first, where = np.unique(both, axis=0, return_index=True, return_inverse=True)
-        return self.vertices[first], where.reshape(-1)[self.faces]
+        return self.vertices[first].astype(np.float32), where.reshape(-1)[self.faces].astype(np.uint32)
+
+    @property
+    def rgb(self) -> tuple[int, int, int]:
+        """Red, green and blue from 0 to 255."""
+        r, g, b = (round(255 * min(max(x, 0.0), 1.0)) for x in self.color[:3])
+        return r, g, b
 
     def paler(self, share: float) -> "Surface":
         """Return this surface in a colour mixed with a share of white."""
