@@ -5,6 +5,8 @@ import pytest
 
 import multibody as mb
 from multibody import simulate
+from multibody.model.joint import Mimic
+from multibody.model.joints import Revolute
 from multibody.model.shapes import Box
 
 from .bodies import G, leg
@@ -85,3 +87,45 @@ def test_a_rod_that_bounces_gains_no_energy(e):
     run = simulate.Simulator(robot, dt=0.002, contacts=contacts, ground=ground)(q, v, seconds=1.5)
     start = robot.kinetic_energy(q, v) + robot.potential_energy(q)
     assert (run.energy().max(axis=1) - start).max() < 1e-4 * G * 0.8
+
+
+def ball():
+    return mb.Robot(mb.Builder("ball").body("ball", shape=mb.model.shapes.Sphere(0.1), mass=0.4).model(floating=True))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("method", ["contact", "soft"])
+def test_a_robot_that_whirls_does_not_slow_the_ball_beside_it(method, dtype):
+    """Each moves as it does alone: the ball was 64 mm off within 0.2 s."""
+    contact = simulate.SphereContact("ball", radius=0.1)
+    settings = {"dt": 0.002, "method": method, "contacts": [contact], "dtype": dtype}
+    q, v = ball().home(), np.array([1.0, 0.0, 3.0, 5.0, 1.0, 2.0])
+    alone = simulate.Simulator(ball(), **settings)(q, v, seconds=0.4)
+    scene = simulate.Simulator(mb.load("double-pendulum").beside(ball()), **settings)
+    both = scene([0.3, 0.5, *q], [150.0, -300.0, *v], seconds=0.4)
+    np.testing.assert_allclose(both.q[:, 2:], alone.q, atol=1e-9 if dtype == "float64" else 1e-3)
+    assert both.share_taken > 0.1
+    assert alone.taken == 0
+
+
+def test_parts_exchange_no_forces():
+    """Robots side by side, two arms on one wall; not what touches, what mimics, and what constraints hold."""
+    two, settings = ball().beside(ball(), prefix="b-"), {"dt": 0.002}
+    spheres = [simulate.SphereContact(frame, radius=0.1) for frame in two.frames]
+
+    def parts(robot, **more):
+        return len(simulate.Simulator(robot, **settings | more).start(robot.home())["bound"]) // 4
+
+    def arms(**more):
+        b = mb.Builder("arms").body("wall")
+        for name in "ab":
+            b.body(name, shape=Box((0.1, 0.1, 0.1)), mass=1.0)
+            b.joint(name, Revolute("x"), parent="wall", child=name, **(more if name == "b" else {}))
+        return mb.Robot(b.model())
+
+    assert parts(ball()) == 1
+    assert parts(two, contacts=spheres) == 2
+    assert parts(two, pairs=[simulate.SpherePair(*spheres)]) == 1
+    assert parts(two, constraints=[mb.constraints.PointContact("held", two.frames[0])]) == 1
+    assert parts(arms()) == 2
+    assert parts(arms(mimic=Mimic("a"))) == 1

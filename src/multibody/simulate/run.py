@@ -101,17 +101,22 @@ class Run:
 
         Zero in ordinary motion: more than a share of a percent of the energy says that dt is too long for the motion.
         """
-        return self._bound(2)
+        return self._bound(2).sum(axis=-1)
 
     @property
     def share_taken(self) -> NDArray[Any]:
-        """(...): `taken` by the largest kinetic energy of the run; above 1, what is left is not the robot's motion."""
-        return self.taken / np.where(self.taken > 0, np.maximum(self._bound(3), np.finfo(np.float32).tiny), 1.0)
+        """(...): `taken` by the largest kinetic energy of the run; above 1, what is left is not the robot's motion.
+
+        Of several robots that exchange no forces it is the largest of their shares.
+        """
+        taken = self._bound(2)
+        share = taken / np.where(taken > 0, np.maximum(self._bound(3), np.finfo(np.float32).tiny), 1.0)
+        return share.max(axis=-1)
 
     def _bound(self, entry: int) -> NDArray[Any]:
-        """(...): an entry of the energy limiter's bound; 0 without a limiter."""
+        """(..., parts): an entry of the energy limiter's bounds; 0 without a limiter."""
         bound = self.state.get("bound")
-        return np.zeros(self.q.shape[:-2]) if bound is None else np.asarray(bound)[..., entry]
+        return np.zeros((*self.q.shape[:-2], 1)) if bound is None else np.asarray(bound)[..., entry::4]
 
     @property
     def failures(self) -> list[str]:

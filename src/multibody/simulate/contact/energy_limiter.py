@@ -1,8 +1,9 @@
 """The energy limiter: no motion has more energy than forces put into it.
 
 At rates of about 1/dt, as of light links that whirl, no explicit step of the Coriolis forces is stable. If a step gains
-more energy than its forces worked, velocities are scaled down; contacts that stick still stick. Four things are no
-such gain, so that ordinary motion is the same with and without the limiter (docs/decisions/0031):
+more energy than its forces worked, velocities are scaled down; contacts that stick still stick. Parts of a scene that
+exchange no forces, as two robots side by side, have limits of their own. Four things are no such gain, so that ordinary
+motion is the same with and without the limiter (docs/decisions/0031):
 
 - The work of a force is that along the mean velocity of a step. If a contact stops within the step what a force has
   reversed, that work ends earlier, and the contact returns the difference: its work is then positive. It returns at
@@ -23,6 +24,7 @@ from multibody.algorithms.energy import kinetic_energy, potential_energy
 from multibody.geometry._arrays import vector
 from multibody.model.joints import Floating, Prismatic, Translational
 from multibody.model.tree import Tree
+from multibody.simulate.contact.independent_parts import Part, independent_parts
 from multibody.simulate.contact.midpoint import Midpoint
 
 MAX_ENERGY_ERROR = 5e-3
@@ -31,7 +33,7 @@ WORK_ERROR = 1e-2
 """The error of the work of a force in a step, relative to it."""
 SMALLEST_DIVISOR = 1e-30
 START = (np.inf, 0.0, 0.0, 0.0)
-"""Of a run: no bound yet, no rotation, nothing taken, no motion."""
+"""Of each part of a run: no bound yet, no rotation, nothing taken, no motion."""
 
 
 class StepWork(NamedTuple):
@@ -39,12 +41,17 @@ class StepWork(NamedTuple):
 
     forces: NDArray[Any]
     """(nv,): of controllers, pushes, springs and dampers, velocity by velocity."""
-    freed: Any = 0.0
-    """The work that all forces but Coriolis forces would have done without contacts, less the work that they did."""
-    compliant: Any = 0.0
-    """Of compliant ground, which returns what it took."""
-    rigid: Any = 0.0
-    """Of rigid contacts, joint limits and dry friction: not positive if nothing stops within the step."""
+    freed: NDArray[Any]
+    """(nv,): the work that all forces but Coriolis forces would have done without contacts, less what they did."""
+    compliant: NDArray[Any]
+    """(rows,): of compliant ground, which returns what it took."""
+    rigid: NDArray[Any]
+    """(rows,): of rigid contacts, joint limits and dry friction: not positive if nothing stops within the step."""
+
+    def of(self, part: Part) -> "StepWork":
+        """The work on one part of the scene."""
+        forces, freed = (x[part.velocities] for x in (self.forces, self.freed))
+        return StepWork(forces, freed, *(x[part.rows] for x in (self.compliant, self.rigid)))
 
     def gain(self, lift: Any = 0.0) -> Any:
         """The largest change of the energy that is no error of the step, in J.
@@ -52,10 +59,11 @@ class StepWork(NamedTuple):
         Args:
             lift: the change of the potential energy by the correction of positions.
         """
-        magnitude = np.sum(np.abs(self.forces))
-        returned = np.clip(self.rigid, 0.0, np.maximum(self.freed, 0.0)) + np.clip(lift, 0.0, magnitude)
-        error = WORK_ERROR * (magnitude + np.abs(self.compliant))
-        return np.sum(self.forces) + self.compliant + returned + error
+        magnitude, freed = np.sum(np.abs(self.forces)), np.sum(self.freed)
+        compliant, rigid = np.sum(self.compliant), np.sum(self.rigid)
+        returned = np.clip(rigid, 0.0, np.maximum(freed, 0.0)) + np.clip(lift, 0.0, magnitude)
+        error = WORK_ERROR * (magnitude + np.abs(compliant))
+        return np.sum(self.forces) + compliant + returned + error
 
 
 def limit_energy(
@@ -63,8 +71,8 @@ def limit_energy(
 ) -> tuple[NDArray[Any], Any]:
     """Return the velocity after a step, scaled down if energy came from nowhere, and the next bound.
 
-    The bound is (4,) in J: the largest energy that the work since the least one explains, the tolerated error, the
-    energy that was taken, and the largest kinetic energy.
+    The bound has four entries in J for each part: the largest energy that the work since the least one explains, the
+    tolerated error, the energy that was taken, and the largest kinetic energy.
 
     Args:
         midpoint: the start of the step.
@@ -73,21 +81,25 @@ def limit_energy(
         work: in the step.
         uncorrected: (nq,), q before its correction; None for none.
     """
-    tree, dt, bound, v = midpoint.tree, midpoint.dt, midpoint.bound, midpoint.v + change
-    if not midpoint.limited:
-        return v, bound
-    T, V = kinetic_energy(tree, q, v), potential_energy(tree, q)
-    lift = 0.0 if uncorrected is None else V - potential_energy(tree, uncorrected)
-    explained = bound[0] + work.gain(lift)
-    room = explained + bound[1] - V
-    limited = (room < T) & np.isfinite(T)  # a motion that overflows is reported as such
-    kept = np.where(limited, np.maximum(room, 0.0), T)
-    scale = np.where(limited, np.sqrt(kept / np.maximum(T, SMALLEST_DIVISOR)), 1.0)
-    rotations = _rotations(tree)
-    turn, jump = dt * v[rotations], dt * np.abs(change[rotations])
-    error = kept * np.minimum(MAX_ENERGY_ERROR, np.sum(turn * turn + jump)) if rotations else 0.0
-    taken, largest = bound[2] + (T - kept), np.maximum(bound[3], kept)
-    return scale * v, vector(np.minimum(explained, kept + V), np.maximum(bound[1], error), taken, largest)
+    v, dt, scales, ends = midpoint.v + change, midpoint.dt, {}, []
+    if not midpoint.limited or not midpoint.tree.nv:
+        return v, midpoint.bound
+    for k, part in enumerate(independent_parts(midpoint.tree, midpoint.scene)):
+        tree, bound = part.alone(midpoint.tree), midpoint.bound[4 * k : 4 * k + 4]
+        T, V = kinetic_energy(tree, q, v), potential_energy(tree, q)
+        lift = 0.0 if uncorrected is None else V - potential_energy(tree, uncorrected)
+        explained = bound[0] + work.of(part).gain(lift)
+        room = explained + bound[1] - V
+        limited = (room < T) & np.isfinite(T)  # a motion that overflows is reported as such
+        kept = np.where(limited, np.maximum(room, 0.0), T)
+        scale = np.where(limited, np.sqrt(kept / np.maximum(T, SMALLEST_DIVISOR)), 1.0)
+        rotations = [place for place in _rotations(tree) if place in part.velocities]
+        turn, jump = dt * v[rotations], dt * np.abs(change[rotations])
+        error = kept * np.minimum(MAX_ENERGY_ERROR, np.sum(turn * turn + jump)) if rotations else 0.0
+        taken, largest = bound[2] + (T - kept), np.maximum(bound[3], kept)
+        ends.append(vector(np.minimum(explained, kept + V), np.maximum(bound[1], error), taken, largest))
+        scales |= dict.fromkeys(part.velocities, scale)
+    return vector(*(scales[k] for k in range(midpoint.tree.nv))) * v, np.concatenate(ends)
 
 
 def _rotations(tree: Tree) -> list[int]:

@@ -31,7 +31,7 @@ class Midpoint:
     v: NDArray[Any]
     """(nv,): before the step."""
     bound: Any
-    """The bound of the energy, (4,) in J; None for no limit."""
+    """The bound of the energy, (4 parts,) in J; None for no limit."""
     drift: NDArray[Any]
     """(nq,): q ⊕ dt/2 v, from where the second half of the step starts."""
     q: NDArray[Any]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.energy import potential_energy
+from multibody.model.tree import Tree
 from multibody.simulate.configuration_update import advance
 from multibody.simulate.contact.bilateral import CONSTRAINT_TOLERANCE, MAX_PROJECTIONS
 from multibody.simulate.contact.gaps import gaps
@@ -19,13 +20,13 @@ STEP_REDUCTION = 0.25
 SWEEPS = 10
 
 
-def resolve_penetration(problem: ContactProblem, q: NDArray[Any], energy: Any) -> NDArray[Any]:
+def resolve_penetration(problem: ContactProblem, q: NDArray[Any], limits: list[tuple[Tree, Any]]) -> NDArray[Any]:
     """Return q without contacts that are too deep and joints past their limits, by the shortest way in the metric of M.
 
     Args:
         problem: the rows, and the constraints, which have the last word.
         q: (nq,), after the step.
-        energy: the potential energy up to which q is lifted all the way, in J; None for no bound.
+        limits: the trees of parts, each with the potential energy up to which q is lifted all the way, in J.
     """
     midpoint, scene, pairs, soft = problem.midpoint, problem.midpoint.scene, problem.rigid, problem.compliant
     tree, bounds, constraints, count = midpoint.tree, scene.bounds, midpoint.constraints, len(problem.rigid)
@@ -63,8 +64,8 @@ def resolve_penetration(problem: ContactProblem, q: NDArray[Any], energy: Any) -
             there = constraints.projection.step(there)
         after = violation(there)[2]
         helps = after < worst
-        if energy is not None:
-            helps = helps & (potential_energy(tree, there) <= energy)
+        for alone, energy in limits:
+            helps = helps & (potential_energy(alone, there) <= energy)
         return np.where(helps, there, q), np.where(helps, after, worst), np.where(helps, 1.0, STEP_REDUCTION * part)
 
     worst = violation(q)[2]

@@ -158,10 +158,10 @@ class ContactProblem:
         return floor, ceiling, dt * self.midpoint.tree.friction[..., bounds.velocities], delays
 
     def contact_work(self, P: NDArray[Any], free: NDArray[Any], delays: NDArray[Any]) -> tuple[Any, Any]:
-        """The work of compliant ground, and of all other impulses at their own times, in J."""
+        """(rows,): the work of compliant ground, and of all other impulses at their own times, in J."""
         mean = (self.before + free + np.matmul(self.W, P)) / 2 + delays / self.midpoint.dt * (free - self.before)
-        work = P * mean
-        return np.sum(work[: self.compliant]), np.sum(work[self.compliant :])
+        soft = np.arange(len(delays)) < self.compliant
+        return np.where(soft, P * mean, 0.0), np.where(soft, 0.0, P * mean)
 
     def contact_forces(self, P: NDArray[Any]) -> NDArray[Any]:
         """(contacts + pairs of spheres, 3), along the world's axes: on the contacts, and on the first of each pair.

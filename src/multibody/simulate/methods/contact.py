@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from multibody.model.tree import Tree
 from multibody.simulate.contact.energy_limiter import START, StepWork, limit_energy
+from multibody.simulate.contact.independent_parts import independent_parts
 from multibody.simulate.contact.midpoint import Midpoint
 from multibody.simulate.contact.penetration import resolve_penetration
 from multibody.simulate.contact.problem import ContactLaw, ContactProblem, KnownContacts
@@ -24,9 +25,11 @@ FREE_LIFT = 1e-3
 """The penetration that is corrected even if that raises the potential energy, in m."""
 
 
-def initial_state(_tree: Tree, scene: Scene, _q: NDArray[Any]) -> dict[str, Any]:
+def initial_state(tree: Tree, scene: Scene, _q: NDArray[Any]) -> dict[str, Any]:
     """The bound of the energy, and the impulses of the last step; all methods with contacts have them."""
-    return {"bound": np.array(START)} | ({"impulses": np.zeros(scene.rows)} if scene.rows else {})
+    return {"bound": np.array(len(independent_parts(tree, scene)) * START)} | (
+        {"impulses": np.zeros(scene.rows)} if scene.rows else {}
+    )
 
 
 def step(start: StepStart) -> StepResult:
@@ -61,16 +64,26 @@ def contact_step(
     late = problem.velocity_change(np.matmul(problem.Z, last.delays * last.P))
     drifted = _advance(problem, last, late)
     work = _work(problem, last, late)
-    lift = FREE_LIFT * midpoint.tree.mass * gravity(midpoint.tree)
-    q = resolve_penetration(problem, drifted, midpoint.bound[0] + work.gain() + lift if midpoint.limited else None)
+    q = resolve_penetration(problem, drifted, _liftable(midpoint, work) if midpoint.limited else [])
     v, bound = limit_energy(midpoint, q, last.change, work, drifted)
     return _result(problem, last, q, v, bound), problem.velocities(last.half_solved[-1], last.P), drifted
+
+
+def _liftable(midpoint: Midpoint, work: StepWork) -> list[tuple[Tree, Any]]:
+    """The potential energy, in J, up to which the correction of penetration may lift each part of the scene."""
+    limits = []
+    for k, part in enumerate(independent_parts(midpoint.tree, midpoint.scene)):
+        tree = part.alone(midpoint.tree)
+        free = FREE_LIFT * tree.mass * gravity(tree)
+        limits.append((tree, midpoint.bound[4 * k] + work.of(part).gain() + free))
+    return limits
 
 
 def _step_without_contacts(midpoint: Midpoint) -> StepResult:
     change, impulses = midpoint.change_without_contacts()
     q = midpoint.close(midpoint.advance(change))
-    v, bound = limit_energy(midpoint, q, change, StepWork(midpoint.work(change)))
+    none = np.zeros(midpoint.scene.rows)
+    v, bound = limit_energy(midpoint, q, change, StepWork(midpoint.work(change), 0.0 * change, none, none))
     record = {"forces": np.zeros((0, 3))} | ({} if impulses is None else {"constraint_forces": impulses / midpoint.dt})
     return StepResult(q, v, midpoint.mean_force(change), midpoint.forces, {"bound": bound}, record)
 
@@ -84,10 +97,10 @@ def _advance(problem: ContactProblem, last: VelocityIteration, late: NDArray[Any
 def _work(problem: ContactProblem, last: VelocityIteration, late: NDArray[Any]) -> StepWork:
     """The work of forces and of contacts; impulses are late by a displacement."""
     midpoint, y = problem.midpoint, last.half_solved[-1]
-    freed = 0.0
+    freed = 0.0 * late
     if midpoint.is_driven:
         without = problem.velocity_change(y) - last.change
-        freed = np.sum(midpoint.static_forces() * (midpoint.dt / 2 * without + late))
+        freed = midpoint.static_forces() * (midpoint.dt / 2 * without + late)
     return StepWork(
         midpoint.work(last.change, late), freed, *problem.contact_work(last.P, problem.free(y), last.delays)
     )
