@@ -36,5 +36,17 @@ def term(name: str, value: Any, velocity: str = "v") -> str:
     """
     if name not in TERMS:
         return name
-    time = ", t" if TIME in sp.sympify(value).free_symbols else ""
+    time = ", t" if _depends_on_time(value) else ""
     return f"{name}(q{f', {velocity}' if name == 'b' else ''}{time})"
+
+
+def _depends_on_time(x: Any) -> bool:
+    """Whether the time is in an expression or matrix; `free_symbols` visits a part as often as it occurs."""
+    parts = list(x) if isinstance(x, sp.MatrixBase) else [x]
+    seen = set()
+    while parts:
+        part = parts.pop()
+        if part not in seen:
+            seen.add(part)
+            parts += part.args
+    return TIME in seen
