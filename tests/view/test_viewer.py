@@ -160,6 +160,47 @@ def test_overlays_follow(viewer, robot):
     assert "contacts" in viewer.scene().overlays  # those before stay
 
 
+def test_contact_forces_are_those_of_the_run_until_a_person_moves_it(viewer, robot, tmp_path, monkeypatch):
+    feet = [simulate.SphereContact(foot, 0.02) for foot in robot.frames if foot.startswith("foot")]
+    controller = simulate.PD(80.0, 2.0)
+    q = robot.home()
+    q[2] += 0.02
+    run = simulate.Simulator(robot, dt=0.005, contacts=feet, controller=controller)(q, seconds=0.5)
+    viewer.contacts(feet, friction=0.8)
+    viewer.play(run, charts=False)
+    viewer.pause()
+    viewer.seek(0.5)
+
+    def pushes():
+        arrows = viewer.scene().overlays["contacts"].arrows
+        return arrows[:, 1] - arrows[:, 0]
+
+    at_rest = pushes()
+    weight = 9.81 * sum(body.inertia.mass for body in robot.bodies)
+    meters = at_rest.sum(axis=0) @ run.forces[-1].sum(axis=0) / np.sum(run.forces[-1].sum(axis=0) ** 2)
+    np.testing.assert_allclose(at_rest, meters * run.forces[-1], atol=1e-6)
+    assert run.forces[-1, :, 2].sum() == pytest.approx(weight, rel=0.1)
+    sizes = []
+
+    class Recorder:
+        def insert_sleep(self, _):
+            sizes.append(np.abs(pushes()).max())
+
+        def as_html(self):
+            return "page"
+
+    with monkeypatch.context() as patch:
+        patch.setattr(viewer.server, "get_scene_serializer", Recorder)
+        viewer.save(tmp_path / "page.html")
+    assert len(sizes) == 16  # 30 a second
+    assert min(sizes) < 0.1 * max(sizes)  # it falls at first
+    np.testing.assert_allclose(pushes(), at_rest, atol=1e-6)
+    with Client(viewer) as client:
+        client.slide("lf-hip", -0.5)
+        wait(lambda: not pushes().any())
+        assert viewer.scene().overlays["contacts"].cones == (False,) * 4
+
+
 def test_bodies_are_translucent_while_something_inside_is_drawn(viewer, robot):
     def opacity():
         return viewer.scene().robots[robot.name].links["trunk"].opacity
@@ -209,6 +250,8 @@ def test_a_run_plays_pauses_and_is_saved(viewer, robot, tmp_path):
     np.testing.assert_allclose(shown(viewer), run.q[np.searchsorted(run.t, 0.25)], atol=1e-12)
     page = tmp_path / "page.html"
     viewer.save(page)
+    assert viewer.scene().run.t == 0.25
+    np.testing.assert_allclose(shown(viewer), run.q[np.searchsorted(run.t, 0.25)], atol=1e-12)
     text = page.read_text()
     assert "__VISER_EMBED_DATA__" in text
     viewer.record(tmp_path / "run.gif", size=(64, 48), rate=4.0)

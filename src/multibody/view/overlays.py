@@ -60,7 +60,7 @@ class CenterOfMass(Overlay):
     def __init__(self, server: Any, robot: Robot, path: str, size: float, floor: float) -> None:
         super().__init__(server, robot, path, size)
         self._floor = floor
-        flat = {"opacity": 0.4, "scale": (1.0, 1.0, 0.05)}
+        flat = {"cast_shadow": False, "opacity": 0.4, "scale": (1.0, 1.0, 0.05)}
         self.nodes = [
             self.scene.add_icosphere(f"{path}/{name}", 0.02 * size, MASS, **more)
             for name, more in (("ball", {}), ("below", flat))

@@ -24,7 +24,7 @@ from multibody.view.browser.charts import Charts
 from multibody.view.browser.check_boxes import CheckBoxes
 from multibody.view.browser.drag_target import add_drag_target
 from multibody.view.browser.joint_sliders import JointSliders
-from multibody.view.browser.player import Player
+from multibody.view.browser.player import Player, states_of
 from multibody.view.browser.robot_node import RobotNode
 from multibody.view.browser.server import serve, stop
 from multibody.view.browser.surroundings import Surroundings
@@ -37,8 +37,6 @@ OPACITY = 0.4
 """The opacity of bodies while an overlay inside of them is shown."""
 INSIDE = ("centre of mass", "inertias")
 """Overlays inside of bodies, which have a check box."""
-MAX_GHOSTS = 100
-"""Samples of a batch that are shown as ghosts."""
 
 
 def show(
@@ -103,7 +101,9 @@ class Viewer:
         self._numbers = count()
         self._player: Player | None = None
         self._charts: Charts | None = None
-        self._run: tuple[Run, NDArray[Any]] | None = None
+        self._run: tuple[Run, NDArray[Any], NDArray[Any]] | None = None
+        """The run, its states as (samples, rows, nq), and its contact forces."""
+        self._row = 0
         try:
             self._main = self._put(robot, start, robot.name, Pose.identity())
             self._around = Surroundings(self._server, robot, self._main.shapes, self._main.state)
@@ -231,13 +231,8 @@ class Viewer:
 
     def target(self, frame: str) -> None:
         """Add a gizmo to drag, which inverse kinematics follows with a frame of the first robot."""
-
-        def follow(reached: Callable[[Any], Any]) -> None:
-            self.pause()
-            with self._lock:
-                self.update(reached(self._main.state))
-
-        add_drag_target(self._server, self.robot, frame, self._main.state, 0.2 * self._around.size, follow)
+        size = 0.2 * self._around.size
+        add_drag_target(self._server, self.robot, frame, self._main.state, size, self._moved_by_hand)
 
     # ---- runs --------------------------------------------------------------------------------------------------------
 
@@ -256,25 +251,10 @@ class Viewer:
             raise InputError(f"play: expected a run of {self.robot.name} with at least one row, got {run!r}")
         self.stop()
         index = index_of(run, sample)
-        states = self._states(run, index, alone=sample is not None)
-        self._run = (run, states)
-        forces = np.asarray(run.forces[index], float)
-        before = [0]
-
-        def present(row: int) -> None:
-            with self._lock:
-                for overlay in self._overlays.values():
-                    if isinstance(overlay, ContactForces) and len(overlay.nodes) == forces.shape[1]:
-                        overlay.forces = forces[row]
-                    if isinstance(overlay, Trace) and row < before[0]:
-                        overlay.clear()
-                before[0] = row
-                self.update(states[:, row])
-
+        self._run = run, states_of(run, index, alone=sample is not None), np.asarray(run.forces[index], float)
         self._charts = Charts(self._server, run, index) if charts else None
-        self._player = Player(
-            self._server, run.t, present, speed, self._charts.follow if self._charts else lambda _: None
-        )
+        follow = self._charts.follow if self._charts else lambda _: None
+        self._player = Player(self._server, run.t, self._show_row, speed, follow)
 
     def pause(self) -> None:
         """Stop the run at this moment."""
@@ -319,7 +299,7 @@ class Viewer:
         """
         if self._run is None:
             raise InputError("record: no run: expected play(run) before")
-        run, states = self._run
+        run, states, _ = self._run
         video.record(self.robot, run.t, states[-1], check_place(path, "path"), size, rate, progress)
 
     def close(self) -> None:
@@ -344,20 +324,33 @@ class Viewer:
     # ---- inside ------------------------------------------------------------------------------------------------------
 
     def _page(self) -> str:
-        playing = self._player is not None and self._player.playing
+        if self._player is None:
+            return html_page.page_of(self._server, self._frames())
+        t, _, playing = self._player.view()
         self.pause()
         page = html_page.page_of(self._server, self._frames())
-        if playing and self._player is not None:
-            self._player.pause(False)
+        self.seek(t)
+        self._player.pause(not playing)
         return page
 
     def _frames(self) -> Iterator[None]:
         """Show the run, frame by frame."""
         if self._run is not None:
-            run, states = self._run
-            for row in video.rows_at(run.t, html_page.RATE):
-                self.update(states[:, row])
-                yield
+            for row in video.rows_at(self._run[0].t, html_page.RATE):
+                yield self._show_row(row)
+
+    def _show_row(self, row: int) -> None:
+        """Show a row of the run, with its contact forces."""
+        assert self._run is not None
+        _, states, forces = self._run
+        with self._lock:
+            for overlay in self._overlays.values():
+                if isinstance(overlay, ContactForces) and len(overlay.nodes) == forces.shape[1]:
+                    overlay.forces = forces[row]
+                if isinstance(overlay, Trace) and row < self._row:
+                    overlay.clear()
+            self._row = row
+            self.update(states[:, row])
 
     def _put(self, robot: Robot, q: Any, name: str, place: Pose) -> RobotNode:
         self._robots[name] = RobotNode(self._server, robot, np.asarray(q, float), name, place)
@@ -392,21 +385,16 @@ class Viewer:
             self._main.fade(OPACITY if any(each in self._overlays for each in INSIDE) else 1.0)
             self._boxes.follow(name, shown)
 
-    def _moved_by_hand(self, q: NDArray[Any]) -> None:
+    def _moved_by_hand(self, q: Callable[[Any], Any]) -> None:
+        """Move the first robot to a function of its configuration; the forces of a run do not act there."""
         self.pause()
-        self.update(q)
+        with self._lock:
+            for overlay in self._overlays.values():
+                if isinstance(overlay, ContactForces) and self._run is not None:
+                    overlay.forces = np.zeros((len(overlay.nodes), 3))
+            self.update(q(self._main.state))
 
     def _show_notes(self) -> None:
         if self.notes:
             with self._server.gui.add_folder("notes", expand_by_default=False):
                 self._server.gui.add_text("", "\n".join(self.notes), multiline=True, disabled=True)
-
-    @staticmethod
-    def _states(run: Run, index: tuple[int, ...], alone: bool) -> NDArray[Any]:
-        """(n, rows, nq): the ghosts, then the sample."""
-        batch = run.q.shape[:-2]
-        own = np.asarray(run.q[index], float)[None]
-        if alone or not batch or np.prod(batch) > MAX_GHOSTS:
-            return own
-        others = np.asarray(run.q, float).reshape(-1, *run.q.shape[-2:])[1:]
-        return np.concatenate([others, own])

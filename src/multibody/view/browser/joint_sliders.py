@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,25 +19,23 @@ DELAY = 0.1
 
 
 class JointSliders:
-    """One slider for each joint with one coordinate, within its limits; `moved` is called when a person moves one.
+    """One slider for each joint with one coordinate, within its limits.
 
-    Values from the page are stored as they arrive and applied on a thread of their own, so that the last one counts.
+    When a person moves one, `moved` is called with a function from the configuration to the next one. Values
+    from the page are stored as they arrive and applied on a thread of their own, so that the last one counts.
     """
 
     def __init__(self, server: Any, robot: Robot, q: NDArray[Any], title: str, moved: Callable[[Any], None]) -> None:
-        self.robot, self._moved = robot, moved
-        self._home = np.array(q, float)
-        self._q = np.array(q, float)
+        self._moved, self._q = moved, np.array(q, float)
         self._sliders: dict[str, tuple[int, Any]] = {}
         self._lock = threading.Lock()
         self._wanted: dict[int, float] = {}
         self._arrived = threading.Event()
         self._timer: threading.Timer | None = None
         self._closed = False
-        self._folder = server.gui.add_folder(title, expand_by_default=True)
-        with self._folder:
+        with server.gui.add_folder(title, expand_by_default=True):
             home = server.gui.add_button("home")
-            home.on_click(lambda _: self._moved(self._home.copy()))
+            home.on_click(lambda _: moved(lambda _: q))
             for joint in robot.joints:
                 if joint.nq == 1:
                     self._add(server, joint)
@@ -71,14 +70,12 @@ class JointSliders:
             self._arrived.wait()
             self._arrived.clear()
             with self._lock:
-                wanted, q = self._wanted, self._q.copy()
-                self._wanted = {}
+                wanted, self._wanted = self._wanted, {}
             if self._closed:
                 return
             if wanted:
-                q[list(wanted)] = list(wanted.values())
                 with reported():
-                    self._moved(q)
+                    self._moved(partial(_replaced, wanted))
 
     def _show(self) -> None:
         with self._lock:
@@ -111,3 +108,10 @@ class JointSliders:
                 self._arrived.set()
 
         slider.on_update(changed)
+
+
+def _replaced(values: dict[int, float], q: NDArray[Any]) -> NDArray[Any]:
+    """A configuration with other values of some coordinates."""
+    q = q.copy()
+    q[list(values)] = list(values.values())
+    return q

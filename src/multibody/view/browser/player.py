@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.simulate import Run
 from multibody.view.browser.thread_errors import reported
 
 FRAME = 1 / 60
 """The time from one frame to the next, in s."""
+MAX_GHOSTS = 100
+"""Samples of a batch that are shown as ghosts."""
 BAR_INTERVAL = 0.1
 """The time between two updates of the bar and the charts, in s."""
 
@@ -61,7 +64,7 @@ class Player:
     def seek(self, seconds: float) -> None:
         """Show the row nearest to a time."""
         with self._lock:
-            self._at = float(np.clip(seconds, self.t[0], self.t[-1]))
+            self._at, self._shown = float(np.clip(seconds, self.t[0], self.t[-1])), -1
             self._refresh()
             self._update_bar()
 
@@ -120,6 +123,16 @@ class Player:
         if abs(value - self._bar.value) > 0.5 * self._step:
             self._bar.value = float(np.clip(value, self._bar.min, self._bar.max))
         self._follow(self._at)
+
+
+def states_of(run: Run, index: tuple[int, ...], alone: bool) -> NDArray[Any]:
+    """Return (n, rows, nq): the ghosts, unless a sample is shown alone or they are too many, and the sample."""
+    batch = run.q.shape[:-2]
+    own = np.asarray(run.q[index], float)[None]
+    if alone or not batch or np.prod(batch) > MAX_GHOSTS:
+        return own
+    others = np.asarray(run.q, float).reshape(-1, *run.q.shape[-2:])[1:]
+    return np.concatenate([others, own])
 
 
 def _round_step(length: float) -> float:
