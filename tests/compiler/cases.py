@@ -1,7 +1,7 @@
 """What the tests of the compiler share: traces of single operations, random programs, a suite of functions, threads."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,14 +54,21 @@ LOGICAL = {"and", "or", "not"}
 
 def single(op: str) -> Trace:
     """The trace of x -> op(x[0], x[1], ...); truth values go in as x > 0 and come out as 2 and 3."""
-    graph, arity = Graph(), OPS[op].arity
-    x = [graph.leaf("input", 0, k) for k in range(arity)]
-    truths = [graph.apply("lt", graph.const(0.0), k) for k in x] if op in LOGICAL or op == "select" else x
-    args = truths if op in LOGICAL else [truths[0], *x[1:]]
-    node = graph.apply(op, *args)
-    if OPS[op].boolean:
-        node = graph.apply("select", node, graph.const(2.0), graph.const(3.0))
-    return Trace(graph, (Input("x", (arity,)),), (np.array(node),), "array", np.dtype(np.float64))
+    return traces((op,))._replace(layout="array")
+
+
+def traces(ops: Sequence[str]) -> Trace:
+    """The trace of several operations, each with an argument and a result of its own; see `single`."""
+    graph, outputs = Graph(), []
+    for position, op in enumerate(ops):
+        x = [graph.leaf("input", position, k) for k in range(OPS[op].arity)]
+        truths = [graph.apply("lt", graph.const(0.0), k) for k in x] if op in LOGICAL or op == "select" else x
+        node = graph.apply(op, *(truths if op in LOGICAL else [truths[0], *x[1:]]))
+        if OPS[op].boolean:
+            node = graph.apply("select", node, graph.const(2.0), graph.const(3.0))
+        outputs.append(np.array(node))
+    inputs = tuple(Input(f"x_{op}" if len(ops) > 1 else "x", (OPS[op].arity,)) for op in ops)
+    return Trace(graph, inputs, tuple(outputs), ("tuple", *["array"] * len(ops)), np.dtype(np.float64))
 
 
 def samples(op: str, count: int = 64) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from multibody.tracing.interpret import evaluate
 from ..every_law import each_case
 from ..laws.tools import near
 from ..surface import KINDS, TABLE
-from .cases import INSTRUCTIONS, OPERATIONS, SUITE, arrays, cut_into, program, samples, single
+from .cases import INSTRUCTIONS, OPERATIONS, SUITE, arrays, cut_into, program, samples, single, traces
 
 SIZES = (1, 3, 4, 5, 63, 64, 65, 4096)
 DTYPES = (np.float64, np.float32)
@@ -195,22 +196,33 @@ def test_equals_the_eager_run(kernel):
         near(one, other, 1e-13 if one.dtype == np.float64 else 1e-5)
 
 
+@each_case("op", OPERATIONS)
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
-@pytest.mark.parametrize("op", OPERATIONS)
 def test_single_operations(op, dtype):
-    kernel = built(single(op)._replace(dtype=np.dtype(dtype)))
     x = samples(op).astype(dtype)
-    near(kernel(x), evaluate(single(op), x), 1e-14 if dtype == np.float64 else 1e-5)
+    near(of_all_operations(np.dtype(dtype))[op], evaluate(single(op), x), 1e-14 if dtype == np.float64 else 1e-5)
 
 
-@pytest.mark.parametrize("op", [op for op in OPERATIONS if OPS[op].arity <= 2])
-def test_special_values(op):
-    """NaN, infinities and both zeros, as NumPy has them."""
-    traced = single(op)
-    kernel = built(traced)
+@cache
+def of_all_operations(dtype):
+    """The results of a kernel with all operations, each on its samples."""
+    results = built(traces(OPERATIONS)._replace(dtype=dtype))(*(samples(op).astype(dtype) for op in OPERATIONS))
+    return dict(zip(OPERATIONS, results, strict=True))
+
+
+def special_values(arity):
     values = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-310, 1e300, -1e300]
-    grid = np.stack(np.meshgrid(*[values] * OPS[op].arity, indexing="ij"), axis=-1).reshape(-1, OPS[op].arity)
-    np.testing.assert_allclose(kernel(grid), evaluate(traced, grid), rtol=1e-14)
+    return np.stack(np.meshgrid(*[values] * arity, indexing="ij"), axis=-1).reshape(-1, arity)
+
+
+@pytest.mark.parametrize("arity", [1, 2])
+def test_special_values(arity):
+    """NaN, infinities and both zeros, as NumPy has them."""
+    ops = [op for op in OPERATIONS if OPS[op].arity == arity]
+    x = special_values(arity)
+    results = built(traces(ops))(*[x] * len(ops))
+    for op, found in zip(ops, results, strict=True):
+        np.testing.assert_allclose(found, evaluate(single(op), x), rtol=1e-14, err_msg=op)
 
 
 @pytest.mark.parametrize("length", [3, 1000])

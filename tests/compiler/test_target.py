@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 SAMPLE = {
     "test_kernel.py": "single_calls or bad_sample or eager or single_operations or fused",
     "test_kernel_life.py": "cross_segments and not 900",
-    "test_store_outputs.py": "",
+    "test_store_outputs.py": "not machines",
     "test_scan.py": "pickle or eager",
     "test_unit_quaternions.py": "",
     "test_operations.py": "pivots",

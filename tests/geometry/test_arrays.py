@@ -20,6 +20,7 @@ MODULES = (derivatives, operators, points, quaternions, rates, representations, 
 VALUES = (Rotation, Pose, Twist, Wrench, SpatialInertia)
 TAKES_NO_ARRAYS = {
     *("identity", "random", "zero", "stack", "reshape", "shape", "mean", "check", "problems", "check_whole_turns"),
+    "orientation_name",
     *("dim", "size", "H", "selection", "structure", "abelian", "axis", "axes", "pitch", "representation"),
 }
 

@@ -242,11 +242,10 @@ def test_a_place_is_shown_once_and_without_its_line():
     assert not any(line.count("`geometry`") > 1 for line in page)
 
 
-def test_every_place_is_an_anchor_of_a_page_of_sources():
+def test_every_place_is_an_anchor_of_a_page_of_sources(index):
     spec = importlib.util.spec_from_file_location("source_pages", ROOT / "docs" / "source_pages.py")
     source_pages = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(source_pages)
-    index = tool.load()
     places = {(tag.path, tag.scope) for tags in (index.code, index.tests) for each in tags.values() for tag in each}
     names = {p: source_pages.scopes((ROOT / p).read_text(encoding="utf-8")) for p in tool.tagged(index)}
     assert len(places) > 500
