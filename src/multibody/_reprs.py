@@ -35,8 +35,8 @@ def _rounded(array: np.ndarray[Any, Any]) -> Any:
     return np.array([float(text) + 0.0 for text in texts]).reshape(array.shape).tolist()
 
 
-def short_fields(value: Any) -> str:
+def short_fields(self: Any) -> str:
     """Return the repr of a dataclass or named tuple: each field with four digits."""
-    names = getattr(value, "_fields", None) or [field.name for field in fields(value) if field.repr]
-    shown = ", ".join(f"{name}={short(getattr(value, name))}" for name in names)
-    return f"{type(value).__name__}({shown})"
+    names = getattr(self, "_fields", None) or [field.name for field in fields(self) if field.repr]
+    shown = ", ".join(f"{name}={short(getattr(self, name))}" for name in names)
+    return f"{type(self).__name__}({shown})"

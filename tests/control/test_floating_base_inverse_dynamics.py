@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import multibody as mb
 from multibody import control
 from multibody.algorithms import rows
-from multibody.control.floating_base_inverse_dynamics import distributed
+from multibody.control.floating_base_inverse_dynamics import distribute_torques
 
 DOG = mb.load("quadruped")
 TREE = DOG.tree
@@ -33,7 +33,7 @@ def missing(J, y, tau):
 def test_least_squares_whatever_the_contacts(standing, count):
     """The equations of motion are met as well as by any τ and f; the τ is that of NumPy's least squares. [RD 3.100]"""
     q, _, _, y, J = standing
-    tau = distributed(TREE, FEET[:count], q, y)
+    tau = distribute_torques(TREE, FEET[:count], q, y)
     S_T = np.eye(18)[:, 6:]
     for k in range(4):
         J_T = J[k, : 3 * count].T
@@ -53,11 +53,11 @@ def test_straight_legs_and_single_precision(standing):
     for off in (0.0, 1e-12, 1e-9, 1e-6):
         near = straight + off * np.sin(np.arange(19.0)) * (np.arange(19) > 6)
         load = DOG.gravity(near)
-        tau = distributed(TREE, FEET, near, load)
+        tau = distribute_torques(TREE, FEET, near, load)
         assert np.abs(missing(rows.jacobian(TREE, FEET, near), load, tau)).max() < 1e-9
         assert np.abs(tau).max() < 10 * off + 1e-9
-    single = distributed(DOG.astype("float32").tree, FEET, q.astype(np.float32), y.astype(np.float32))
-    assert_allclose(single, distributed(TREE, FEET, q, y), atol=1e-3)
+    single = distribute_torques(DOG.astype("float32").tree, FEET, q.astype(np.float32), y.astype(np.float32))
+    assert_allclose(single, distribute_torques(TREE, FEET, q, y), atol=1e-3)
 
 
 def test_wishes_are_met_where_the_motion_does_not_mind(standing):
@@ -65,14 +65,14 @@ def test_wishes_are_met_where_the_motion_does_not_mind(standing):
     q, _, _, y, J = standing
     rng = np.random.default_rng(1)
     tau0 = rng.standard_normal((4, 18))
-    plain, wished = distributed(TREE, FEET, q, y), distributed(TREE, FEET, q, y, tau0)
-    assert_allclose(distributed(TREE, FEET, q, y, wished), wished, atol=1e-9)
+    plain, wished = distribute_torques(TREE, FEET, q, y), distribute_torques(TREE, FEET, q, y, tau0)
+    assert_allclose(distribute_torques(TREE, FEET, q, y, wished), wished, atol=1e-9)
     for k in range(4):
         assert np.abs(missing(J[k], y[k], wished[k])).max() < 1e-9
         assert np.linalg.norm(wished[k] - tau0[k] * (np.arange(18) > 5)) < np.linalg.norm(plain[k] - tau0[k])
         base = J[k][:, :6].T  # forces that the base does not feel
         squeeze = np.linalg.svd(base)[2][6:].T @ rng.standard_normal(6)
-        loaded = distributed(TREE, FEET, q[k], y[k], forces=squeeze)
+        loaded = distribute_torques(TREE, FEET, q[k], y[k], forces=squeeze)
         assert_allclose(plain[k] - loaded, J[k].T @ squeeze, atol=1e-9)
 
 
@@ -82,12 +82,12 @@ def test_torque_limits_use_the_freedom_first(standing):
     calm, largest = DOG.gravity(q), TREE.effort_limits[6:]
     squeeze = np.tile([0.0, 1.0, 0.0], 4)  # across, feet against each other
     tau0 = -500.0 * np.einsum("kij,i->kj", J, squeeze * np.repeat([1, -1, -1, 1], 3))
-    assert (np.abs(distributed(TREE, FEET, q, calm, tau0)[:, 6:]) > largest).any()
-    free = distributed(TREE, FEET, q, calm, tau0, limits=True)
+    assert (np.abs(distribute_torques(TREE, FEET, q, calm, tau0)[:, 6:]) > largest).any()
+    free = distribute_torques(TREE, FEET, q, calm, tau0, limits=True)
     assert (np.abs(free[:, 6:]) <= largest).all()
     for k in range(4):
         assert np.abs(missing(J[k], calm[k], free[k])).max() < 1e-6
-    heavy = distributed(TREE, FEET, q, 50 * calm, limits=True)
+    heavy = distribute_torques(TREE, FEET, q, 50 * calm, limits=True)
     assert (np.abs(heavy[:, 6:]) <= largest).all()
     assert (np.abs(heavy[:, 6:]).max(axis=1) > 0.99 * largest.min()).all()
 
@@ -96,8 +96,8 @@ def test_compiled_alone_in_batches_with_a_mask_and_nan(standing):
     q, v, a, y, _ = standing
     pair, active = FEET[:2], np.array([[1.0, 1], [0, 1], [1, 0], [1, 1]])
     tau = control.floating_inverse_dynamics(DOG, pair, q, v, a, active=active)
-    assert_allclose(tau, distributed(TREE, pair, q, y, active=active), atol=1e-9)
-    assert_allclose(tau[1], distributed(TREE, pair[1:], q[1], y[1]), atol=1e-9)
+    assert_allclose(tau, distribute_torques(TREE, pair, q, y, active=active), atol=1e-9)
+    assert_allclose(tau[1], distribute_torques(TREE, pair[1:], q[1], y[1]), atol=1e-9)
     assert_array_equal(control.floating_inverse_dynamics(DOG, pair, q[2], v[2], a[2], active=active[2]), tau[2])
     a = a.copy()
     a[0, 3] = np.nan

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import multibody as mb
 from multibody import control
-from multibody.control.floating_base_inverse_dynamics import distributed
+from multibody.control.floating_base_inverse_dynamics import distribute_torques
 from multibody.control.inverse_kinematics.textbook_iteration import ROTATION_VECTOR
 from multibody.control.joint_space import LAWS
 from multibody.control.operational_space_laws import Laws
@@ -199,7 +199,7 @@ def test_other_laws_leave_free_bodies_alone(name):
     torques = [law(tree, q, v, target=robot.home(), kp=gain, kd=gain) for law in list(LAWS.values())[:3]]
     torques.append(LAWS["friction_compensation"](tree, v, np.array(0.01)))
     if contacts:
-        torques.append(distributed(tree, contacts, q, v))
+        torques.append(distribute_torques(tree, contacts, q, v))
         frame = next(frame for frame in robot.frames if frame.endswith("trunk"))
         laws = Laws(frame, slice(0, 6), tuple(contacts), "joint", ROTATION_VECTOR, 1e9)
         torques.append(laws.torques(tree, q, v, acceleration=np.zeros(6)))

@@ -1,4 +1,4 @@
-"""Whole bodies on soles, whose corners repeat each other: beside the full form, and what a kernel takes to compile."""
+"""Whole bodies on soles, whose corners are redundant contacts: compared with the full form, and compile times."""
 
 import os
 import time

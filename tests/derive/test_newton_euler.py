@@ -104,7 +104,7 @@ def test_reactions_do_no_work_along_what_the_joints_allow():
 
 
 @pytest.mark.parametrize("name", ["planar-arm", "zyx-wrist", "cart-pendulum", "scara"])
-def test_forces_in_the_joints_of_robots(name):
+def test_forces_in_the_joints_robot_controllers(name):
     """As `joint_wrenches`, given about the body's origin: away from the joint, where it slides.  [QT 72-73]"""
     robot = mb.load(name)
     system = derive.from_robot(robot)

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import multibody as mb
-from multibody.control.floating_base_inverse_dynamics import distributed
+from multibody.control.floating_base_inverse_dynamics import distribute_torques
 from multibody.control.operational_space_laws import Laws
 from multibody.control.pose_tracking import ROWS
 from multibody.model.layouts import PinocchioLayout
@@ -145,7 +145,7 @@ def test_floating_inverse_dynamics_of_a_biped_on_soles():
     layout = peer.layout
     theirs = pin.rnea(peer.model, peer.data, layout.q_to(q), layout.v_to(q, v), layout.a_to(q, v, a))
     y = layout.tau_from(layout.q_to(q), theirs)
-    tau = distributed(tree, soles, q, y)
+    tau = distribute_torques(tree, soles, q, y)
     J = np.concatenate([sole.jacobian(tree, q) for sole in soles])
     rest = y - tau
     assert np.abs(tau[:6]).max() == 0

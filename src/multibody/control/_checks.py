@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.constraints import Constraint
 from multibody.errors import InputError
 from multibody.geometry import Pose
-from multibody.geometry._arrays import at, check_values, first, floats, is_traced
+from multibody.geometry._arrays import check_values, floats, is_traced
 from multibody.model.actuation import floating_joints
 from multibody.model.tree import Tree
 from multibody.robot import Robot
@@ -27,9 +27,8 @@ def check_pose(target: Any, *, finite: bool = False) -> Pose:
     if not isinstance(target, Pose):
         raise InputError(f"target: expected a Pose, got {type(target).__name__}")
     if finite:
-        bad = ~(np.isfinite(target.rotation.matrix).all(axis=(-1, -2)) & np.isfinite(target.position).all(axis=-1))
-        if bad.any():
-            raise InputError(f"target{at(first(bad))}: expected a pose of finite numbers, got one that is not")
+        check_values(target.position, "target", np.isfinite, "a pose of finite numbers", core=1)
+        check_values(target.rotation.matrix, "target", np.isfinite, "a pose of finite numbers", core=2)
     return target
 
 
@@ -67,6 +66,18 @@ def check_whole(x: Any, what: str, least: int = 0) -> int:
     if not isinstance(x, int | np.integer) or isinstance(x, bool) or x < least:
         raise InputError(f"{what}: expected a whole number from {least} on, got {x!r}")
     return int(x)
+
+
+def check_weight(task: Any) -> None:
+    """Refuse weights of tasks that are not positive and finite."""
+    check_number(task.weight, f"task {task.name!r}", "a positive weight")
+
+
+def known_rows(count: int | None, what: str, call: str) -> int:
+    """The number of rows of a task or a limit that depends on the robot."""
+    if count is None:
+        raise InputError(f"{what}: the number of rows depends on the robot: ask {call}")
+    return count
 
 
 def check_needed(values: Mapping[str, Any], **needs: str) -> None:

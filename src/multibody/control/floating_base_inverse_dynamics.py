@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import rnea, rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_contacts, expect_robot
-from multibody.control._of_robot import compiled
+from multibody.control._robot_controller import STATE, robot_function
 from multibody.geometry._arrays import matvec, transpose, truth
 from multibody.model.actuation import actuated_indices, base_velocity_indices, with_zero_base
 from multibody.model.tree import Tree
@@ -84,7 +84,7 @@ def floating_inverse_dynamics(
     return function(q, v, a, tau0=tau0, forces=forces, active=active, out=out, threads=threads)
 
 
-def distributed(
+def distribute_torques(
     tree: Tree,
     contacts: Sequence[Constraint],
     q: Array,
@@ -100,7 +100,7 @@ def distributed(
     y, (..., nv), are the generalized forces that motors and contacts make together.
     """
     joints, bases = actuated_indices(tree), base_velocity_indices(tree)
-    J_T = transpose(held(tree, contacts, q, active))
+    J_T = transpose(active_jacobian(tree, contacts, q, active))
     y_joints, pull = y[..., joints], J_T[..., joints, :]
     wished = y_joints if tau0 is None else y_joints - tau0[..., joints]
     if forces is not None:
@@ -114,7 +114,7 @@ def distributed(
     return with_zero_base(tree, np.minimum(np.maximum(y_joints - matvec(pull, f), -largest), largest))
 
 
-def held(tree: Tree, contacts: Sequence[Constraint], q: Array, active: Array | None = None) -> Array:
+def active_jacobian(tree: Tree, contacts: Sequence[Constraint], q: Array, active: Array | None = None) -> Array:
     """J, (..., rows, nv), of contacts, zero at those that do not hold."""
     J = rows.jacobian(tree, contacts, q)
     return J if active is None else J * rows.mask(contacts, active)[..., :, None]
@@ -127,8 +127,8 @@ def _function(robot: Robot, dtype: np.dtype[Any], contacts: tuple[Constraint, ..
     tree = robot.tree
 
     def torques(q: Array, v: Array, a: Array, **wishes: Any) -> Array:
-        return distributed(tree, contacts, q, rnea.rnea(tree, q, v, a), limits=limits, **wishes)
+        return distribute_torques(tree, contacts, q, rnea.rnea(tree, q, v, a), limits=limits, **wishes)
 
-    inputs: dict[str, Kind] = {"q": "configuration", "v": "velocity", "a": "acceleration"}
+    inputs = STATE | {"a": "acceleration"}
     optional: dict[str, Kind] = {"tau0": "force", "forces": rows.count(contacts), "active": len(contacts)}
-    return compiled(robot, torques, inputs, optional, "control.floating_inverse_dynamics", limits, contacts)
+    return robot_function(robot, torques, inputs, optional, "control.floating_inverse_dynamics", limits, contacts)

@@ -1,4 +1,4 @@
-"""Laws of joint space: torques of springs and dampers, with the model's gravity or all of it.  [RD §3.8, §3.8.1]
+"""Laws of joint space: impedance, gravity compensation, computed torque, friction compensation.  [RD §3.8, §3.8.1]
 
 On a floating base the laws act on the joints behind it: τ has nv entries, of which the base's six are zero. Functions
 of (tree, q, v, ...) are the laws; those of a robot compile them, for states, batches, and functions that are traced.
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import coriolis, crba, rnea
 from multibody.control._checks import check_gain, check_needed, check_positive, expect_robot
-from multibody.control._of_robot import compiled
+from multibody.control._robot_controller import robot_function
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, floats, numbers
 from multibody.model.actuation import (
@@ -93,7 +93,7 @@ def joint_impedance(
     if kd is None:
         raise InputError("kd: expected gains of the dampers, zero for none, got None")
     values = {"target": target, "target_velocity": target_velocity, "kp": kp, "kd": kd}
-    return _evaluated(robot, "joint_impedance", q, v, values, out, threads)
+    return _evaluate(robot, "joint_impedance", q, v, values, out, threads)
 
 
 def gravity_compensation(
@@ -120,7 +120,7 @@ def gravity_compensation(
     True
     """
     values = {"target": target, "target_velocity": target_velocity, "kp": kp, "kd": kd}
-    return _evaluated(robot, "gravity_compensation", q, v, values, out, threads)
+    return _evaluate(robot, "gravity_compensation", q, v, values, out, threads)
 
 
 def inverse_dynamics_control(
@@ -161,7 +161,7 @@ def inverse_dynamics_control(
     array([-70., 0.])
     """
     values = {"target": target, "target_velocity": target_velocity, "target_acceleration": target_acceleration}
-    return _evaluated(robot, "inverse_dynamics_control", q, v, {**values, "kp": kp, "kd": kd}, out, threads)
+    return _evaluate(robot, "inverse_dynamics_control", q, v, {**values, "kp": kp, "kd": kd}, out, threads)
 
 
 def friction_compensation(
@@ -250,21 +250,19 @@ LAWS: dict[str, Callable[..., Array]] = {
 # ---- compiled --------------------------------------------------------------------------------------------------------
 
 
-def _evaluated(
+def _evaluate(
     robot: Robot, name: str, q: ArrayLike, v: ArrayLike, values: dict[str, Any], out: Any, threads: int | None
 ) -> Array:
     check_needed(values, kp="target", target="kp", target_velocity="kd")
     law, n = _law(expect_robot(robot), robot.dtype, name)
-    for gain in ("kp", "kd"):
-        if values[gain] is not None:
-            values[gain] = joint_gains(values[gain], gain, n, robot.dtype)
+    values |= {gain: joint_gains(values[gain], gain, n, robot.dtype) for gain in ("kp", "kd")}
     return law(q, v, out=out, threads=threads, **values)
 
 
-def joint_gains(x: Any, what: str, n: int, dtype: np.dtype[Any]) -> Array:
-    """A number, or one for each of n velocities, as (..., n)."""
-    if isinstance(x, int | float) and 0 <= x < np.inf:
-        return np.full(n, x, dtype)
+def joint_gains(x: Any, what: str, n: int, dtype: np.dtype[Any]) -> Any:
+    """A number, or one for each of n velocities, as (..., n); None as it is."""
+    if x is None or (isinstance(x, int | float) and 0 <= x < np.inf):
+        return x if x is None else np.full(n, x, dtype)
     gain = check_gain(numbers(x, what, np.empty((), dtype)), what)
     if gain.ndim and gain.shape[-1] != n:
         raise InputError(f"{what}: expected a number, or (..., {n}), one for each velocity, got shape {gain.shape}")
@@ -287,4 +285,4 @@ def _law(robot: Robot, dtype: np.dtype[Any], name: str) -> tuple[RobotFunction, 
     def torques(*values: Any, **extras: Any) -> Array:
         return law(tree, *values, **extras)
 
-    return compiled(robot, torques, inputs, optional, f"control.{name}"), n
+    return robot_function(robot, torques, inputs, optional, f"control.{name}"), n

@@ -10,15 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import rnea, rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_frozen, expect_robot, supporting_contacts
-from multibody.control._of_robot import compiled
-from multibody.control.floating_base_inverse_dynamics import distributed
+from multibody.control._robot_controller import STATE, robot_function
+from multibody.control.floating_base_inverse_dynamics import distribute_torques
 from multibody.control.tasks import Task
 from multibody.control.tasks._levels import check_lists, stack_weighted
 from multibody.geometry._arrays import floats
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
-from multibody.robot.inputs import Kind
 from multibody.solvers.hierarchical_least_squares import lexicographic
 
 Array = NDArray[Any]
@@ -64,10 +63,10 @@ def multi_task_control(
     >>> arm.acceleration("tool", q, v, arm.forward_dynamics(q, v, tau))[:3].round(9) + 0.0
     array([1., 0., 0.])
     """
-    held = supporting_contacts(expect_robot(robot), contacts)
-    tasks, wishes = _sorted(robot.tree, levels)
+    parts = supporting_contacts(expect_robot(robot), contacts)
+    tasks, wishes = _tasks_and_accelerations(robot.tree, levels)
     check_frozen((task for level in tasks for task in level), "task")
-    return _function(robot, robot.dtype, tasks, held)(q, v, *wishes, out=out, threads=threads)
+    return _function(robot, robot.dtype, tasks, parts)(q, v, *wishes, out=out, threads=threads)
 
 
 def accelerations(
@@ -83,7 +82,7 @@ def accelerations(
     return lexicographic(stacked)[0]
 
 
-def _sorted(tree: Tree, levels: Any) -> tuple[Tasks, list[Array]]:
+def _tasks_and_accelerations(tree: Tree, levels: Any) -> tuple[Tasks, list[Array]]:
     """The tasks of each list, on the robot, and what they are to have, one after the other."""
 
     def is_pair(x: Any) -> bool:
@@ -102,14 +101,13 @@ def _function(robot: Robot, dtype: np.dtype[Any], tasks: Tasks, contacts: tuple[
     """The law as a kernel; the dtype is here since robots compare by their models."""
     del dtype
     tree = robot.tree
-    inputs: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
-    inputs |= {f"level {k}, {n}": task.rows for k, level in enumerate(tasks, 1) for n, task in enumerate(level, 1)}
+    rows_of = {f"level {k}, {n}": task.rows for k, level in enumerate(tasks, 1) for n, task in enumerate(level, 1)}
 
     def torques(q: Array, v: Array, *wishes: Array) -> Array:
         own = iter(wishes)
         y = rnea.rnea(
             tree, q, v, accelerations(tree, [[(x, next(own)) for x in level] for level in tasks], contacts, q, v)
         )
-        return distributed(tree, contacts, q, y) if contacts else y
+        return distribute_torques(tree, contacts, q, y) if contacts else y
 
-    return compiled(robot, torques, inputs, {}, "control.multi_task_control", tasks, contacts)
+    return robot_function(robot, torques, STATE | rows_of, {}, "control.multi_task_control", tasks, contacts)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import branches_with, check_needed, check_number, supporting_contacts
-from multibody.control._of_robot import OfRobot, compiled
+from multibody.control._robot_controller import RobotController, robot_function
 from multibody.control.joint_space import joint_gains
 from multibody.control.operational_space_laws import Laws
 from multibody.control.pose_error import ERRORS, ROTATION_VECTOR, ROWS
@@ -30,7 +30,7 @@ HEAVIEST = 1e3
 
 
 @final
-class OperationalSpace(OfRobot):
+class OperationalSpace(RobotController):
     """Torques that accelerate a frame as wanted, and push with a wrench where it cannot move.  [RD 3.81-3.99]
 
     The frame feels as a body with the inertia Λ = (J M^-1 J^T)^-1, Coriolis forces μ and weight p:
@@ -86,14 +86,14 @@ class OperationalSpace(OfRobot):
     ) -> None:
         super().__init__(robot)
         robot.tree.frame(frame)
-        chosen, held = ROWS[choice(rows, "rows", tuple(ROWS))], supporting_contacts(robot, contacts, frame)
-        if choice(compensation, "compensation", COMPENSATIONS) == "task" and held:
+        chosen, parts = ROWS[choice(rows, "rows", tuple(ROWS))], supporting_contacts(robot, contacts, frame)
+        if choice(compensation, "compensation", COMPENSATIONS) == "task" and parts:
             raise InputError('compensation: expected "joint" with contacts, which gravity in the task does not know')
         error = choice(orientation_name(error), "error", ERRORS)
         check_masses(robot.model)
         limit = HEAVIEST * (robot.mass - _free_mass(robot.tree, frame)) if heaviest is None else heaviest
         limit = check_number(limit, "heaviest", "a positive inertia in kg")
-        self._laws = Laws(frame, chosen, held, compensation, error, limit)
+        self._laws = Laws(frame, chosen, parts, compensation, error, limit)
         self._functions: dict[str, RobotFunction] = {}
 
     @property
@@ -152,12 +152,11 @@ class OperationalSpace(OfRobot):
         check_needed(moving | gained, pose="kp", kp="pose", twist="kd")
         if wrench is not None and motion is None:
             if not (acceleration is None and kp is None and kd is None):
-                raise InputError(f"wrench: expected motion=..., {self.count} ones and zeros: where it moves")
+                raise InputError(
+                    f"wrench: expected motion=..., {self.count} ones and zeros: where it moves, and pushes"
+                )
             motion = np.zeros(self.count, self._robot.dtype)
-        values = {
-            name: None if x is None else joint_gains(x, name, self.count, self._robot.dtype)
-            for name, x in gained.items()
-        }
+        values = {name: joint_gains(x, name, self.count, self._robot.dtype) for name, x in gained.items()}
         if motion is not None:
             ones = floats(motion, "motion", self.count)
             values["motion"] = check_values(ones, "motion", lambda x: (x == 0) | (x == 1), "ones and zeros", core=1)
@@ -246,7 +245,7 @@ class OperationalSpace(OfRobot):
                 return law(tree, *values, **wishes)
 
             content = "control.OperationalSpace", name, self._laws
-            self._functions[name] = compiled(self._robot, compute, inputs, optional, *content)
+            self._functions[name] = robot_function(self._robot, compute, inputs, optional, *content)
         return self._functions[name]
 
     def _inputs(self, name: str) -> tuple[dict[str, Kind], dict[str, Kind]]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from multibody.algorithms import coriolis, jacobian, kinematics
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints import Constraint
-from multibody.control.floating_base_inverse_dynamics import distributed
+from multibody.control.floating_base_inverse_dynamics import distribute_torques
 from multibody.control.pose_error import DIFFERENCE, ROTATION_VECTOR, pose_error
 from multibody.control.task_space_dynamics import TaskDynamics
 from multibody.geometry import Pose, Rotation, rates
@@ -48,13 +48,13 @@ class Laws:
     def torques(self, tree: Tree, q: Array, v: Array, **wishes: Any) -> Array:
         """τ for a motion and a wrench.  [RD 3.90-3.99]"""
         task, v = self.task(tree, q), base_velocity.to_left(tree, q, v)
-        axes, wanted, push = wishes.get("axes"), self._wanted(task, v, wishes), None
+        axes, wanted, push = wishes.get("axes"), self._wanted_acceleration(task, v, wishes), None
         if "motion" in wishes:
             wanted = along(axes, wishes["motion"], wanted)
         if "wrench" in wishes:
             push = along(axes, 1.0 - wishes["motion"], wishes["wrench"])
         load = coriolis.bias(task.tree, q, v)
-        return self._made(task, wanted - task.drift(v), push, load, wishes.get("tau0"))
+        return self._torques(task, wanted - task.drift(v), push, load, wishes.get("tau0"))
 
     def impedance(
         self, tree: Tree, q: Array, v: Array, pose: Pose, stiffness: Array, damping: Array, **wishes: Any
@@ -62,17 +62,17 @@ class Laws:
         """τ of a spring and a damper at the frame, with an inertia that is wanted or its own."""
         task, v = self.task(tree, q), base_velocity.to_left(tree, q, v)
         off = pose_error(pose, kinematics.pose(task.tree, self.frame, q))[..., self.chosen]
-        force = spring(stiffness, off) + matvec(damping, self._slower(task, v, wishes.get("twist")))
+        force = spring(stiffness, off) + matvec(damping, self._velocity_error(task, v, wishes.get("twist")))
         inertia, external, tau0 = wishes.get("inertia"), wishes.get("external"), wishes.get("tau0")
         if inertia is None:
-            return self._made(task, None, force, coriolis.gravity(task.tree, q), tau0)
+            return self._torques(task, None, force, coriolis.gravity(task.tree, q), tau0)
         push = None
         if external is not None:
             force, push = force + external, -external
         wanted = np.linalg.solve(inertia, force[..., None])[..., 0] - task.drift(v)
         if "acceleration" in wishes:
             wanted = wanted + wishes["acceleration"]
-        return self._made(task, wanted, push, coriolis.bias(task.tree, q, v), tau0)
+        return self._torques(task, wanted, push, coriolis.bias(task.tree, q, v), tau0)
 
     def inertia(self, tree: Tree, q: Array) -> Array:
         """Λ.  [RD 3.87]"""
@@ -82,12 +82,12 @@ class Laws:
         """μ.  [RD 3.88]"""
         task, v = self.task(tree, q), base_velocity.to_left(tree, q, v)
         b = coriolis.bias(task.tree, q, v) - coriolis.gravity(task.tree, q)
-        return matvec(task.inertia, task.felt(b) - task.drift(v))
+        return matvec(task.inertia, task.acceleration(b) - task.drift(v))
 
     def gravity(self, tree: Tree, q: Array) -> Array:
         """p.  [RD 3.89]"""
         task = self.task(tree, q)
-        return matvec(task.inertia, task.felt(coriolis.gravity(task.tree, q)))
+        return matvec(task.inertia, task.acceleration(coriolis.gravity(task.tree, q)))
 
     def inverse(self, tree: Tree, q: Array) -> Array:
         """J̄, for the velocities of the tree."""
@@ -100,16 +100,16 @@ class Laws:
         J = jacobian.jacobian(tree, self.frame, q, "mixed")[..., self.chosen, :]
         return eye_like(J, J.shape[-1]) - transpose(np.matmul(self.inverse(tree, q), J))
 
-    def _wanted(self, task: TaskDynamics, v: Array, wishes: Mapping[str, Any]) -> Array:
+    def _wanted_acceleration(self, task: TaskDynamics, v: Array, wishes: Mapping[str, Any]) -> Array:
         """w'* + kp Δ + kd (w* - w), (..., m).  [RD 3.91]"""
         wanted, axes = wishes.get("acceleration", np.zeros_like(task.J[..., 0])), wishes.get("axes")
         if "kp" in wishes:
-            wanted = wanted + along(axes, wishes["kp"], self._missing(task, wishes["pose"]))
+            wanted = wanted + along(axes, wishes["kp"], self._pose_error(task, wishes["pose"]))
         if "kd" in wishes:
-            wanted = wanted + along(axes, wishes["kd"], self._slower(task, v, wishes.get("twist")))
+            wanted = wanted + along(axes, wishes["kd"], self._velocity_error(task, v, wishes.get("twist")))
         return wanted
 
-    def _missing(self, task: TaskDynamics, pose: Pose) -> Array:
+    def _pose_error(self, task: TaskDynamics, pose: Pose) -> Array:
         """Δ, (..., m), along the world's axes.  [RD 3.91-3.92]"""
         actual = kinematics.pose(task.tree, self.frame, task.q)
         if self.error == ROTATION_VECTOR:
@@ -119,27 +119,27 @@ class Laws:
         turn = matvec(rates.angular(name, chi), rates.parameters(name, pose.rotation) - chi)
         return np.concatenate([pose.position - actual.position, turn], axis=-1)[..., self.chosen]
 
-    def _slower(self, task: TaskDynamics, v: Array, twist: Any) -> Array:
+    def _velocity_error(self, task: TaskDynamics, v: Array, twist: Any) -> Array:
         """w* - w, (..., m)."""
         w = kinematics.velocity(task.tree, self.frame, task.q, v, "mixed")[..., self.chosen]
         return -w if twist is None else twist - w
 
-    def _made(self, task: TaskDynamics, wanted: Any, push: Any, load: Array, tau0: Any) -> Array:
+    def _torques(self, task: TaskDynamics, wanted: Any, push: Any, load: Array, tau0: Any) -> Array:
         """J^T (Λ wanted + push) + load + N^T τ0, or torques of least norm that do the same on contacts.  [RD 3.96]"""
         forces = [] if push is None else [push]
-        felt = [] if wanted is None else [wanted]
+        accelerations = [] if wanted is None else [wanted]
         y = load
         if self.compensation == "task":  # [RD 3.90, 3.97]
-            felt, y = [*felt, task.felt(load)], np.zeros_like(load)
+            accelerations, y = [*accelerations, task.acceleration(load)], np.zeros_like(load)
         if tau0 is not None:
             own = with_zero_base(task.tree, tau0[..., actuated_indices(task.tree)])
-            felt, y = [*felt, -task.felt(own)], y + own
-        if felt:
-            forces.append(matvec(task.inertia, sum(felt[1:], start=felt[0])))
+            accelerations, y = [*accelerations, -task.acceleration(own)], y + own
+        if accelerations:
+            forces.append(matvec(task.inertia, sum(accelerations[1:], start=accelerations[0])))
         for force in forces:
             y = y + matvec(transpose(task.J), force)
         if self.contacts:
-            return distributed(task.tree, self.contacts, task.q, y)
+            return distribute_torques(task.tree, self.contacts, task.q, y)
         return with_zero_base(task.tree, y[..., actuated_indices(task.tree)])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.control._checks import check_positive
-from multibody.control._of_robot import OfRobot
+from multibody.control._robot_controller import RobotController
 from multibody.control.joint_space import joint_gains
 from multibody.errors import InputError
 from multibody.geometry._arrays import check_values, floats
@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 
 @final
-class PID(OfRobot, Sampled):
+class PID(RobotController, Sampled):
     """A controller with memory for `simulate`: τ = kp e + ki ∫ e dt - kd v at the joints behind the base.
 
     It knows no model: the integral learns the load, so that the error vanishes where that of a PD stays [RD 3.74].

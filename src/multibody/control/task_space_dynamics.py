@@ -58,7 +58,7 @@ class TaskDynamics:
         self.inertia = damped_inverse(gram(self.free), heaviest)
         """Λ, (..., m, m)."""
 
-    def felt(self, force: Array) -> Array:
+    def acceleration(self, force: Array) -> Array:
         """J M^-1 τ, (..., m): the acceleration of the frame by generalized forces (..., nv)."""
         return matvec(transpose(self.free), self._whitened(force))
 

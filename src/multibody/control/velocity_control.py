@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_contacts, check_gains, check_number, check_parts
-from multibody.control._of_robot import OfRobot, compiled
+from multibody.control._robot_controller import RobotController, robot_function
 from multibody.control.limits import Limit
 from multibody.control.limits._limit import merge
 from multibody.control.tasks import Task
@@ -27,7 +27,7 @@ RESERVED = ("q", "dt", "out", "threads")
 
 
 @final
-class VelocityControl(OfRobot):
+class VelocityControl(RobotController):
     """Joint velocities for tasks with strict priorities, within limits, on contacts.  [RD 2.213-2.220, 2.273-2.276]
 
     Every task asks for J v = gain * error + velocity [RD 2.257-2.258]. Contacts come first: they do not move. Then come
@@ -124,7 +124,7 @@ class VelocityControl(OfRobot):
         if dt is None and "dt" in required:
             needing = ", ".join(limit.name for limit in self._limits if limit.needs_dt)
             raise InputError(f"missing: dt, in s, which the {needing} need")
-        check_gains(values, self._defaults.keys())
+        check_gains({"dt": dt, **inputs}, self._defaults.keys())
         for name, task in self._tasks.items():
             if task.needs_target and values.get(name) is None:
                 raise InputError(f"missing: the target of task {name!r}, as {name}=...")
@@ -155,7 +155,7 @@ class VelocityControl(OfRobot):
             return self._velocities({**dict(zip(inputs, values, strict=True)), **extras})
 
         content = self._damping, self._levels, self._limits, self._contacts
-        return compiled(self._robot, motion, inputs, optional, "velocity control", *content)
+        return robot_function(self._robot, motion, inputs, optional, "velocity control", *content)
 
     def _velocities(self, values: Mapping[str, Any]) -> NDArray[Any]:
         tree, q = self._robot.tree, values["q"]

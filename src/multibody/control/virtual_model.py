@@ -11,8 +11,8 @@ from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.friction import FrictionCone
 from multibody.algorithms.jacobian import jacobian
 from multibody.control._checks import check_number, supporting_contacts
-from multibody.control._of_robot import OfRobot, compiled
-from multibody.control.floating_base_inverse_dynamics import held
+from multibody.control._robot_controller import RobotController, robot_function
+from multibody.control.floating_base_inverse_dynamics import active_jacobian
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats, matvec, transpose
 from multibody.model.actuation import actuated_indices, base_velocity_indices, with_zero_base
@@ -27,7 +27,7 @@ Array = NDArray[Any]
 
 
 @final
-class VirtualModel(OfRobot):
+class VirtualModel(RobotController):
     """Torques with which a robot at rest behaves as if wrenches pulled at its frames, gravity taken off.
 
     Virtual work must vanish for every motion of the base and the joints. The rows of the base tell which contact forces
@@ -78,7 +78,7 @@ class VirtualModel(OfRobot):
         optional = {**frames, "active": len(self._contacts)} if self._contacts else frames
         pyramid = None if self._cone is None else self._cone.tolist()
         content = "control.VirtualModel", self._contacts, pyramid, self._minimum
-        self._function = compiled(robot, self._balanced, {"q": "configuration"}, optional, *content)
+        self._function = robot_function(robot, self._balanced, {"q": "configuration"}, optional, *content)
 
     @property
     def contacts(self) -> tuple[Constraint, ...]:
@@ -120,7 +120,8 @@ class VirtualModel(OfRobot):
         """A, (m, rows), with A f ≥ 0 within the cones, the normals last."""
         if friction is None:
             return None
-        if not all(contact.rows % 3 == 0 and _is_of_points(contact) for contact in self._contacts):
+        grips = [contact.grip() for contact in self._contacts]
+        if rows.count(self._contacts) % 3 or not all(grip is not None and not grip.turning for grip in grips):
             raise InputError("friction: expected contacts of points alone, such as PointContact and SurfaceContact")
         one = (friction if isinstance(friction, FrictionCone) else FrictionCone(friction)).pyramid(sides)
         points = np.eye(rows.count(self._contacts) // 3)
@@ -133,7 +134,7 @@ class VirtualModel(OfRobot):
             y = y + matvec(transpose(jacobian(tree, name.removeprefix(WRENCH), q, "mixed")), wrench)
         if not self._contacts:
             return y, np.zeros_like(y[..., :0])
-        J_T = transpose(held(tree, self._contacts, q, active))
+        J_T = transpose(active_jacobian(tree, self._contacts, q, active))
         f = self._least((J_T[..., bases, :], y[..., bases]), active) if bases else np.zeros_like(J_T[..., 0, :])
         return with_zero_base(tree, (y - matvec(J_T, f))[..., actuated_indices(tree)]), f
 
@@ -153,8 +154,3 @@ class VirtualModel(OfRobot):
         carried = ", ".join(contact.name for contact in self._contacts) or "nothing"
         cones = "" if self._cone is None else ", within friction cones"
         return f"<VirtualModel of {self._robot.name!r} on {carried}{cones}>"
-
-
-def _is_of_points(contact: Constraint) -> bool:
-    grip = contact.grip()
-    return grip is not None and not grip.turning

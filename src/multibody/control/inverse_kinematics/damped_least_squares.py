@@ -1,4 +1,4 @@
-"""Steps towards goals within limits, and the two iterations that are made of them.  [RD 2.207, 2.243-2.255]
+"""Damped pseudo-inverse steps toward goals within limits, and two iterations of them.  [RD 2.207, 2.243-2.255]
 
 A step solves (J J^T + λ 1) y = e, d = J^T y. Joints that would leave their limits are put on them, their columns are
 left out, what they do is taken off e, and the rest solves once more: clipping alone would stop far from many goals.

@@ -87,9 +87,8 @@ def goal(tree: Tree, frame: str, axes: str, reference: str | None) -> Goal:
             "axes: expected letters of 'xyz' for positions, 'rpy' for all of the rotation, and 'x-axis', 'y-axis' or "
             f"'z-axis' for the direction of one axis alone, as 'xyzrpy', 'xyz', 'xyz z-axis'; got {axes!r}"
         )
-    return Goal(
-        frame, tuple(POSITIONS.index(c) for c in sorted(positions)), rotation, turned[0] if turned else None, reference
-    )
+    axis = turned[0] if turned else None
+    return Goal(frame, tuple(POSITIONS.index(c) for c in sorted(positions)), rotation, axis, reference)
 
 
 def turn_between(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:

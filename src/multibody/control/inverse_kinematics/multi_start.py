@@ -1,4 +1,4 @@
-"""The search for configurations: from a first guess, then from ever more seeds, for those targets that are left."""
+"""Restarts: the search from a first guess, then from ever more seeds, for the targets that are left."""
 
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -41,7 +41,7 @@ class Attempts(NamedTuple):
     """(q0, *targets) -> the numbers of all seeds, nearest first."""
     seeds: Array
     """(COUNT, nq)."""
-    based: Callable[[Array, Array], Array]
+    with_bases: Callable[[Array, Array], Array]
     """Seeds with the bases of first guesses."""
     tolerances: tuple[float, float]
     max_seeds: int
@@ -132,7 +132,7 @@ def from_nearest(attempts: Attempts, start: Array, targets: list[Array]) -> Stat
         return None
     tries = [n for n, _ in blocks[0]]
     count = sum(tries)
-    begin = attempts.based(attempts.seeds[attempts.nearest(start, *targets)[0, :count]], start)
+    begin = attempts.with_bases(attempts.seeds[attempts.nearest(start, *targets)[0, :count]], start)
     q, positions, rotations, rounds = attempts.damped(begin, blocks[0][0][1], *(x.repeat(count, 0) for x in targets))
     good = within_tolerances(attempts.tolerances, positions, rotations).tolist()
     if True not in good:
@@ -154,7 +154,7 @@ def _restart(attempts: Attempts, state: State, left: Array, starts: Array, targe
         guesses, goals = starts[left], [x[left] for x in targets]
         count = sum(n for n, _ in tries)
         rank = attempts.nearest if done + count <= seeds.NEAREST else attempts.order
-        begin = attempts.based(attempts.seeds[rank(guesses, *goals)[:, done : done + count]], guesses[:, None])
+        begin = attempts.with_bases(attempts.seeds[rank(guesses, *goals)[:, done : done + count]], guesses[:, None])
         ends = _from_each(attempts.damped, begin, tries[0][1], goals)
         still = ~_keep(attempts, state, left, guesses, ends, [n for n, _ in tries], near=near)
         left, ends, done = left[still], tuple(x[still] for x in ends), done + count

@@ -12,22 +12,12 @@ from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
 from multibody.compiler.runtime.workers import thread_count
 from multibody.control._checks import check_number, check_whole, refuse_traced
-from multibody.control._of_robot import OfRobot
+from multibody.control._robot_controller import RobotController
 from multibody.control.inverse_kinematics import damped_least_squares as iterations
-from multibody.control.inverse_kinematics import seeds
+from multibody.control.inverse_kinematics import multi_start, seeds
 from multibody.control.inverse_kinematics.analytic.analytic_solutions import analytic_solutions
 from multibody.control.inverse_kinematics.answer import Answer
 from multibody.control.inverse_kinematics.frame_goals import Goal, goals_of
-from multibody.control.inverse_kinematics.multi_start import (
-    FIRST_ITERATIONS,
-    Attempts,
-    State,
-    follow,
-    from_nearest,
-    resume,
-    search,
-    within_tolerances,
-)
 from multibody.control.inverse_kinematics.seeds import middle
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
@@ -39,13 +29,13 @@ from multibody.robot import Robot
 CHUNK = 4096
 """Targets that are searched together, so that memory does not grow with the batch and signals interrupt it."""
 RUNS = iterations.damped_least_squares, iterations.levenberg_marquardt, iterations.reference_step
-KERNELS = {run.__name__: run for run in RUNS}
 TRUE: Any = np.True_
 FALSE: Any = np.False_
+KERNELS = {run.__name__: run for run in RUNS}
 
 
 @final
-class InverseKinematics(OfRobot):
+class InverseKinematics(RobotController):
     """A solver for the configurations in which a frame, or several, have wanted poses.
 
     Damped least squares from a first guess within the limits of the joints, then from the nearest of many
@@ -115,9 +105,9 @@ class InverseKinematics(OfRobot):
                 moving[joint.v] = 0.0
         none = np.full(tree.nq, np.inf)
         lower, upper = (tree.lower, tree.upper) if truth(limits, "limits") else (-none, none)
-        lower, upper = -_within(-lower, robot.dtype), _within(upper, robot.dtype)
+        lower, upper = -_round_inward(-lower, robot.dtype), _round_inward(upper, robot.dtype)
         self._problem = iterations.Reaching(tree, goals, lower, upper, moving)
-        self._first = middle(tree, lower, upper).astype(robot.dtype), self._settings(FIRST_ITERATIONS)
+        self._first = middle(tree, lower, upper).astype(robot.dtype), self._settings(multi_start.FIRST_ITERATIONS)
         self._kernels: dict[str, Kernel] = {}
         self._tables: dict[int, tuple[NDArray[Any], ...]] = {}
 
@@ -166,12 +156,12 @@ class InverseKinematics(OfRobot):
         if self._mode == "analytic":
             starts = self._branches(starts, *arrays)
         attempts = self._attempts(seed, threads)
-        run = follow if self._mode == "follow" else partial(search, near=q0 is not None)
+        run = multi_start.follow if self._mode == "follow" else partial(multi_start.search, near=q0 is not None)
         parts = [
             run(attempts, starts[at : at + CHUNK], [x[at : at + CHUNK] for x in arrays])
             for at in range(0, max(len(starts), 1), CHUNK)
         ]
-        state = parts[0] if len(parts) == 1 else State(*map(np.concatenate, zip(*parts, strict=True)))
+        state = parts[0] if len(parts) == 1 else multi_start.State(*map(np.concatenate, zip(*parts, strict=True)))
         return self._answer(state, batch)
 
     def _one(self, target: Pose, seed: int, threads: int | None) -> Answer:
@@ -182,11 +172,11 @@ class InverseKinematics(OfRobot):
             return Answer(q, TRUE, positions[0], rotations[0], rounds, FALSE)
         targets = [x[None].astype(self._robot.dtype, copy=False) for x in (R, p)]
         attempts, start = self._attempts(seed, threads), self._first[0][None]
-        end = from_nearest(attempts, start, targets)
+        end = multi_start.from_nearest(attempts, start, targets)
         if end is not None:
             return Answer(end.q, TRUE, end.positions[0], end.rotations[0], rounds + end.rounds, TRUE)
-        state = State(q[None], positions[None], rotations[None], np.array([rounds]), np.zeros(1, bool))
-        return self._answer(resume(attempts, state, np.zeros(1, np.intp), start, targets, near=False), ())
+        state = multi_start.State(q[None], positions[None], rotations[None], np.array([rounds]), np.zeros(1, bool))
+        return self._answer(multi_start.resume(attempts, state, np.zeros(1, np.intp), start, targets, near=False), ())
 
     def _branches(self, starts: NDArray[Any], R: NDArray[Any], p: NDArray[Any]) -> NDArray[Any]:
         """(n, nq): for each target the branch nearest to its first guess, or that guess where there is none."""
@@ -199,9 +189,9 @@ class InverseKinematics(OfRobot):
                 nearest[k] = branches[np.square(branches - starts[k]).sum(axis=-1).argmin()]
         return np.clip(nearest, self._problem.lower, self._problem.upper).astype(self._robot.dtype, copy=False)
 
-    def _answer(self, state: State, batch: tuple[int, ...]) -> Answer:
+    def _answer(self, state: multi_start.State, batch: tuple[int, ...]) -> Answer:
         positions, rotations = state.positions, state.rotations
-        success = within_tolerances(self._tolerances, positions, rotations)
+        success = multi_start.within_tolerances(self._tolerances, positions, rotations)
         if not self._listed:
             positions, rotations = positions[:, 0], rotations[:, 0]
         parts = (state.q, success, positions, rotations, state.rounds, state.restarted)
@@ -234,7 +224,7 @@ class InverseKinematics(OfRobot):
 
     # ---- kernels -----------------------------------------------------------------------------------------------------
 
-    def _attempts(self, seed: int, threads: int | None) -> Attempts:
+    def _attempts(self, seed: int, threads: int | None) -> multi_start.Attempts:
         """The kernels of a search, with the table of seeds of a number."""
         tree, problem = self._robot.tree, self._problem
         if seed not in self._tables:
@@ -247,8 +237,8 @@ class InverseKinematics(OfRobot):
 
         def run(name: str) -> Any:
             def call(q: Any, rounds: int, *targets: Any, careful: bool = False) -> Any:
-                settings = _repeated(self._settings(rounds, careful=careful), len(q))
-                postures = (_repeated(x, len(q)) for x in self._postures if name == "damped_least_squares")
+                settings = _repeat(self._settings(rounds, careful=careful), len(q))
+                postures = (_repeat(x, len(q)) for x in self._postures if name == "damped_least_squares")
                 return self.kernel(name)(q, settings, *targets, *postures, **options)
 
             return call
@@ -266,7 +256,7 @@ class InverseKinematics(OfRobot):
 
         both = run("damped_least_squares"), run("levenberg_marquardt")
         limits = self._tolerances, self._seeds
-        return Attempts(*both, reference, nearest, order, table, self._based, *limits)
+        return multi_start.Attempts(*both, reference, nearest, order, table, self._with_bases, *limits)
 
     def _settings(self, rounds: int, *, careful: bool = False) -> NDArray[Any]:
         """(4,): the tolerances, the largest number of iterations, and the least damping."""
@@ -284,7 +274,7 @@ class InverseKinematics(OfRobot):
             ]
         return seeds.features(self._problem.goals, targets)
 
-    def _based(self, configurations: NDArray[Any], starts: NDArray[Any]) -> NDArray[Any]:
+    def _with_bases(self, configurations: NDArray[Any], starts: NDArray[Any]) -> NDArray[Any]:
         """New configurations with the bases of first guesses."""
         for base in self._robot.tree.bases:
             configurations[..., base.q] = starts[..., base.q]
@@ -325,7 +315,7 @@ MAX_SEEDS = seeds.COUNT - 1
 def kept_solver(robot: Robot, frame: str | Sequence[str], options: Mapping[str, Any]) -> InverseKinematics:
     """A solver that is made once for equal robots, frames and options."""
     try:
-        return _kept(robot, frame if isinstance(frame, str | Pose) else tuple(frame), tuple(sorted(options.items())))
+        return _cached(robot, frame if isinstance(frame, str | Pose) else tuple(frame), tuple(sorted(options.items())))
     except TypeError:  # a posture that is an array, or what the solver refuses
         parameters = signature(InverseKinematics).parameters.values()
         names = [parameter.name for parameter in parameters if parameter.kind is Parameter.KEYWORD_ONLY]
@@ -337,18 +327,18 @@ def kept_solver(robot: Robot, frame: str | Sequence[str], options: Mapping[str, 
 
 
 @lru_cache(maxsize=64)
-def _kept(robot: Robot, frame: str | tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> InverseKinematics:
+def _cached(robot: Robot, frame: str | tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> InverseKinematics:
     return InverseKinematics(robot, frame, **dict(options))
 
 
-def _repeated(x: NDArray[Any], count: int) -> NDArray[Any]:
+def _repeat(x: NDArray[Any], count: int) -> NDArray[Any]:
     """(count, n): as many copies of (n,)."""
     rows = np.empty((count, len(x)), x.dtype)
     rows[:] = x
     return rows
 
 
-def _within(upper: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _round_inward(upper: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """The largest numbers of a dtype that are not above limits."""
     rounded = upper.astype(dtype)
     return np.where(rounded > upper, np.nextafter(rounded, dtype.type(-np.inf)), rounded).astype(np.float64)

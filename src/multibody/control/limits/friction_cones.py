@@ -67,11 +67,10 @@ class FrictionCones:
         whole = isinstance(self.sides, Integral) and not isinstance(self.sides, bool) and self.sides >= 3
         if self.sides is not None and not whole and self.sides != np.inf:
             raise InputError(f"{self.name}: expected at least 3 sides, or np.inf for a circle, got {self.sides!r}")
-        normal = UP if isinstance(self.normal, Mapping) and not self.normal else self.normal
-        if isinstance(normal, Mapping):
-            normals = tuple((str(contact), check_direction(n, NORMAL)) for contact, n in normal.items())
+        if isinstance(self.normal, Mapping):
+            normals = tuple((str(contact), check_direction(n, NORMAL)) for contact, n in self.normal.items()) or UP
         else:
-            normals = check_direction(normal, NORMAL)
+            normals = check_direction(self.normal, NORMAL)
         object.__setattr__(self, "normal", normals)
 
     def check(self, contacts: Sequence[Constraint]) -> None:
@@ -84,10 +83,10 @@ class FrictionCones:
                 )
         names = [contact.name for contact in contacts]
         named = () if isinstance(self.normal[0], float) else tuple(name for name, _ in self.normal)
-        for name in named:
-            if name not in names:
-                known = ", ".join(map(repr, names)) or "none"
-                raise InputError(f"{self.name}: there is no contact {name!r} for a normal; there are {known}")
+        unknown = [name for name in named if name not in names]
+        if unknown:
+            known = ", ".join(map(repr, names)) or "none"
+            raise InputError(f"{self.name}: there is no contact {unknown[0]!r} for a normal; there are {known}")
 
     def normal_of(self, contact: str) -> NDArray[Any]:
         """(3,): the normal at a contact, by its name."""

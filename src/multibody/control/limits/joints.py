@@ -1,4 +1,4 @@
-"""The range of joints."""
+"""Joint limits: the range of joints, as rows of velocities and of accelerations."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""The velocities that joints can reach."""
+"""Velocity limits, and the base of limits on the velocities themselves."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.control._checks import known_rows
 from multibody.control.limits._limit import Limit
-from multibody.errors import InputError
 from multibody.model.tree import Tree
 
 
@@ -22,9 +22,7 @@ class BoxLimit(Limit):
 
     @property
     def rows(self) -> int:
-        if self.count is None:
-            raise InputError(f"limit {self.name!r}: the number of rows depends on the robot: ask limit.on(robot.tree)")
-        return self.count
+        return known_rows(self.count, f"limit {self.name!r}", "limit.on(robot.tree)")
 
     def on(self, tree: Tree) -> "BoxLimit":
         return replace(self, count=tree.nv)._checked(tree)

@@ -2,13 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.rows import Rows
-from multibody.control._checks import check_number
+from multibody.control._checks import check_weight
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import floats, is_traced
@@ -89,7 +89,7 @@ class Task(Rows):
         return self._checked(tree)
 
     def _checked(self, tree: Tree) -> Self:
-        check_number(self.weight, f"task {self.name!r}", "a positive weight")
+        check_weight(self)
         target = self.example_target(tree)
         J = self.jacobian_toward(tree, configuration.neutral(tree), target)
         shape = J.shape
@@ -118,10 +118,12 @@ class Task(Rows):
 class Labelled(Task):
     """The abstract base of tasks whose rows have names of their own."""
 
+    _labels: ClassVar[Sequence[str]]
+
     @property
-    @abstractmethod
     def labels(self) -> Sequence[str]:
         """The names of the rows."""
+        return self._labels
 
     @property
     def rows(self) -> int:

@@ -7,7 +7,7 @@ from typing import Self
 
 from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_number
+from multibody.control._checks import check_weight, known_rows
 from multibody.control.tasks.posture import PostureTask
 from multibody.errors import InputError
 from multibody.model.actuation import floating_joints
@@ -29,11 +29,8 @@ class LoadTask(ABC):
     @property
     def rows(self) -> int:
         """The number of rows."""
-        if self.places is None:
-            raise InputError(
-                f"task {self.name!r}: the number of rows depends on the robot: ask task.on(tree, contacts)"
-            )
-        return len(self.places)
+        count = None if self.places is None else len(self.places)
+        return known_rows(count, f"task {self.name!r}", "task.on(tree, contacts)")
 
     @abstractmethod
     def on(self, tree: Tree, contacts: Sequence[Constraint]) -> Self:
@@ -42,9 +39,6 @@ class LoadTask(ABC):
         Raises:
             InputError: when the task does not fit the robot, or its weight is not positive.
         """
-
-    def _check_weight(self) -> None:
-        check_number(self.weight, f"task {self.name!r}", "a positive weight")
 
 
 @dataclass(frozen=True)
@@ -63,7 +57,7 @@ class ForceTask(LoadTask):
     places: tuple[int, ...] | None = None
 
     def on(self, tree: Tree, contacts: Sequence[Constraint]) -> "ForceTask":
-        self._check_weight()
+        check_weight(self)
         slices = rows.slices(contacts)
         if self.contact not in slices:
             known = ", ".join(repr(name) for name in slices) or "none"
@@ -90,7 +84,7 @@ class TorqueTask(LoadTask):
 
     def on(self, tree: Tree, contacts: Sequence[Constraint]) -> "TorqueTask":
         del contacts
-        self._check_weight()
+        check_weight(self)
         places = tuple(PostureTask(self.name, self.joints).places(tree))
         floating = [joint.name for joint in floating_joints(tree) if joint.name in (self.joints or ())]
         if floating or not places:

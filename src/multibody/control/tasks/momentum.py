@@ -27,7 +27,7 @@ class MomentumTask(Labelled):
 
     name: str
     weight: float = 1.0
-    labels = WORLD_AXES
+    _labels = WORLD_AXES
     of_velocity = True
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:

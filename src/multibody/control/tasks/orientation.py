@@ -28,7 +28,7 @@ class OrientationTask(Labelled):
     name: str
     frame: str
     weight: float = 1.0
-    labels = WORLD_AXES[3:]
+    _labels = WORLD_AXES[3:]
 
     def target_kind(self, tree: Tree) -> str:
         return "rotation"

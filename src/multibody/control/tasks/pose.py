@@ -29,7 +29,7 @@ class PoseTask(Labelled):
     name: str
     frame: str
     weight: float = 1.0
-    labels = WORLD_AXES
+    _labels = WORLD_AXES
 
     def target_kind(self, tree: Tree) -> str:
         return "pose"

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.control._checks import known_rows
 from multibody.control.tasks._task import Task
 from multibody.errors import InputError
 from multibody.model import check_configuration, configuration
@@ -44,9 +45,7 @@ class PostureTask(Task):
 
     @property
     def rows(self) -> int:
-        if self.count is None:
-            raise InputError(f"task {self.name!r}: the number of rows depends on the robot: ask task.on(robot.tree)")
-        return self.count
+        return known_rows(self.count, f"task {self.name!r}", "task.on(robot.tree)")
 
     def on(self, tree: Tree) -> "PostureTask":
         return replace(self, count=len(self.places(tree)))._checked(tree)

@@ -33,7 +33,7 @@ class RelativePoseTask(Labelled):
     frame: str
     reference: str
     weight: float = 1.0
-    labels = WORLD_AXES
+    _labels = WORLD_AXES
 
     def target_kind(self, tree: Tree) -> str:
         return "pose"

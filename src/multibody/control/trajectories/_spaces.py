@@ -122,7 +122,7 @@ def between(a: Any, b: Any) -> tuple[Space, Any]:
     if isinstance(a, Pose | Rotation) or isinstance(b, Pose | Rotation):
         if type(a) is not type(b):
             raise InputError(f"expected two ends of one kind, got {type(a).__name__} and {type(b).__name__}")
-        ends = [a, b]
+        ends: list[Any] = [a, b]
     else:
         ends = [floats(x, what) for x, what in ((a, "the start"), (b, "the end"))]
     if ends[0].shape != ends[1].shape:

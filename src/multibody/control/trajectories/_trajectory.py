@@ -1,4 +1,4 @@
-"""Trajectories: polynomials of time, piece after piece."""
+"""Trajectories: polynomials of time, piece after piece, and their time scaling."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, final
@@ -34,14 +34,13 @@ class Trajectory:
     trajectory is frozen.
     """
 
-    __slots__ = ("_bases", "_coefficients", "_knots", "_space")
+    __slots__ = ("_space", "_knots", "_coefficients", "_bases")
 
     def __init__(self, space: Space, knots: NDArray[Any], coefficients: NDArray[Any], bases: Any) -> None:
         """Make it of knots, (..., k + 1), and coefficients, (..., k, powers, n), of the time since the last knot."""
         batch = np.broadcast_shapes(knots.shape[:-1], coefficients.shape[:-3])
         knots = np.broadcast_to(knots, (*batch, knots.shape[-1]))
-        values = (space, knots, coefficients, bases)
-        for name, value in zip(("_space", "_knots", "_coefficients", "_bases"), values, strict=True):
+        for name, value in zip(self.__slots__, (space, knots, coefficients, bases), strict=True):
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:

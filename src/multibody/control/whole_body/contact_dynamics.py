@@ -24,6 +24,14 @@ REFERENCE_MASS = 10.0
 """The mass in kg of a robot whose unit of forces is 1 N."""
 
 
+class Unknowns(NamedTuple):
+    """Torques, contact forces and acceleration, of unknowns x."""
+
+    tau: Affine
+    f: Affine
+    a: Affine
+
+
 class Dynamics(NamedTuple):
     """Accelerations as affine functions of torques and contact forces; bases have velocities in "left"."""
 
@@ -67,13 +75,47 @@ class Dynamics(NamedTuple):
         """The acceleration of the independent rows of contacts, of z = (tau, w, g)."""
         return _with_idle(self.contact_a, 0 if self.forces is None else self.forces.within)
 
+    def forces_of_torques(self) -> Affine:
+        """w of tau: contacts that stand still, whose rows are independent of each other, have one w for every tau.
 
-class Unknowns(NamedTuple):
-    """Torques, contact forces and acceleration, of unknowns x."""
+        With K = R M^-1 (S^T, R^T), K_w is symmetric and regular: w = -K_w^-1 (K_tau tau + k).  [RD 3.62]
+        """
+        n, mask = self.torques, None if self.forces is None else self.forces.mask
+        K_tau, K_w = self.contact_a.matrix[..., :n], mirror_upper(self.contact_a.matrix[..., n:])
+        if mask is not None:
+            K_w = K_w + (1 - mask)[..., :, None] * eye_like(K_w, K_w.shape[-1])  # what is not active has no force
+        solution = linalg.solve(K_w, np.concatenate([K_tau, self.contact_a.offset[..., None]], axis=-1), definite=True)
+        return Affine(-solution[..., :n], -solution[..., n])
 
-    tau: Affine
-    f: Affine
-    a: Affine
+    def torque_unknowns(self, w: Affine) -> Unknowns:
+        """x = (tau, g), for w that is given by tau; g are the forces within soles, which tau leaves open."""
+        n, half, pushes = self.torques, self.half, self.forces
+        assert pushes is not None, "w is the force of contacts"
+        Z, Z_R = half.Z[..., :n], half.Z[..., n:]
+        a = Affine(
+            half.solve_DL_columns(Z + np.matmul(Z_R, w.matrix)), self.free_a + half.solve_DL(matvec(Z_R, w.offset))
+        )
+        one = np.broadcast_to(np.eye(n, dtype=Z.dtype), (*Z.shape[:-2], n, n))
+        tau = Affine(one, np.zeros_like(one[..., 0]))
+        if pushes.U is None or pushes.N is None:
+            return Unknowns(tau, w, a)
+        f = w.transform(pushes.U)
+        f = Affine(np.concatenate([f.matrix, pushes.N], axis=-1), f.offset)
+        return Unknowns(_with_idle(tau, pushes.within), f, _with_idle(a, pushes.within))
+
+    def all_unknowns(self) -> Unknowns:
+        """x = z = (tau, w, g), for contacts that are not independent of each other: tau leaves their forces open."""
+        pushes, k = self.forces, self.torques
+        within = 0 if pushes is None else pushes.within
+        n = self.half.Z.shape[-1]
+        one = np.broadcast_to(np.eye(n + within, dtype=self.v.dtype), (*self.v.shape[:-1], n + within, n + within))
+        none = np.zeros_like(one[..., 0])
+        f = Affine(one[..., k:, :], none[..., k:])
+        if pushes is not None and pushes.U is not None and pushes.N is not None:
+            basis = np.concatenate([pushes.U, pushes.N], axis=-1)
+            idle = np.zeros((*basis.shape[:-1], k), basis.dtype)
+            f = Affine(np.concatenate([idle, basis], axis=-1), np.zeros_like(basis[..., 0]))
+        return Unknowns(Affine(one[..., :k, :], none[..., :k]), f, _with_idle(self.a, within))
 
 
 def unit_of(tree: Tree) -> float:
@@ -109,51 +151,6 @@ def contact_dynamics(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Ar
         K = np.matmul(transpose(Z_R), half.D_inv[..., :, None] * half.Z)
         contact_a = Affine(K, matvec(pushes.J, free_a) + pushes.drift)
     return Dynamics(left, unit, left_v, actuated, half, free_a, contact_a, pushes)
-
-
-def forces_of_torques(dynamics: Dynamics) -> Affine:
-    """w of tau: contacts that stand still, whose rows are independent of each other, have one w for every tau.
-
-    With K = R M^-1 (S^T, R^T), K_w is symmetric and regular: w = -K_w^-1 (K_tau tau + k).  [RD 3.62]
-    """
-    n, mask = dynamics.torques, None if dynamics.forces is None else dynamics.forces.mask
-    K_tau, K_w = dynamics.contact_a.matrix[..., :n], mirror_upper(dynamics.contact_a.matrix[..., n:])
-    if mask is not None:
-        K_w = K_w + (1 - mask)[..., :, None] * eye_like(K_w, K_w.shape[-1])  # what is not active has no force
-    solution = linalg.solve(K_w, np.concatenate([K_tau, dynamics.contact_a.offset[..., None]], axis=-1), definite=True)
-    return Affine(-solution[..., :n], -solution[..., n])
-
-
-def torque_unknowns(dynamics: Dynamics, w: Affine) -> Unknowns:
-    """x = (tau, g), for w that is given by tau; g are the forces within soles, which tau leaves open."""
-    n, half, pushes = dynamics.torques, dynamics.half, dynamics.forces
-    assert pushes is not None, "w is the force of contacts"
-    Z, Z_R = half.Z[..., :n], half.Z[..., n:]
-    a = Affine(
-        half.solve_DL_columns(Z + np.matmul(Z_R, w.matrix)), dynamics.free_a + half.solve_DL(matvec(Z_R, w.offset))
-    )
-    one = np.broadcast_to(np.eye(n, dtype=Z.dtype), (*Z.shape[:-2], n, n))
-    tau = Affine(one, np.zeros_like(one[..., 0]))
-    if pushes.U is None or pushes.N is None:
-        return Unknowns(tau, w, a)
-    f = w.transform(pushes.U)
-    f = Affine(np.concatenate([f.matrix, pushes.N], axis=-1), f.offset)
-    return Unknowns(_with_idle(tau, pushes.within), f, _with_idle(a, pushes.within))
-
-
-def all_unknowns(dynamics: Dynamics) -> Unknowns:
-    """x = z = (tau, w, g), for contacts that are not independent of each other: tau leaves their forces open."""
-    pushes, k = dynamics.forces, dynamics.torques
-    within = 0 if pushes is None else pushes.within
-    n = dynamics.half.Z.shape[-1]
-    one = np.broadcast_to(np.eye(n + within, dtype=dynamics.v.dtype), (*dynamics.v.shape[:-1], n + within, n + within))
-    none = np.zeros_like(one[..., 0])
-    f = Affine(one[..., k:, :], none[..., k:])
-    if pushes is not None and pushes.U is not None and pushes.N is not None:
-        basis = np.concatenate([pushes.U, pushes.N], axis=-1)
-        idle = np.zeros((*basis.shape[:-1], k), basis.dtype)
-        f = Affine(np.concatenate([idle, basis], axis=-1), np.zeros_like(basis[..., 0]))
-    return Unknowns(Affine(one[..., :k, :], none[..., :k]), f, _with_idle(dynamics.a, within))
 
 
 def _with_idle(affine: Affine, count: int) -> Affine:

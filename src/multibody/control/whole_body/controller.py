@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_gains
-from multibody.control._of_robot import OfRobot, compiled
+from multibody.control._robot_controller import STATE, RobotController, robot_function
 from multibody.control.tasks import LoadTask
 from multibody.control.tasks._levels import unknown_input
 from multibody.control.whole_body.argument_checks import problem_of
@@ -25,8 +25,6 @@ from multibody.robot.inputs import VALUES, Kind, kernel_arrays
 from multibody.robot.kernels import check_masses
 from multibody.solvers.quadratic_program import DAQP, INTERIOR_POINT
 
-STATE: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
-
 
 class Command(NamedTuple):
     """The result of a whole-body controller."""
@@ -41,12 +39,12 @@ class Command(NamedTuple):
     """The violated tasks, contacts and limits."""
 
 
-CommandSolver = Callable[[list[Any] | None, Command | None], Command]
+CommandSolver = Callable[[Any, Command | None], Command]
 """A function of arrays, q, v and other inputs, and of a command to start from or None."""
 
 
 @final
-class WholeBody(OfRobot):
+class WholeBody(RobotController):
     """Torques for tasks with strict priorities, on contacts and within limits.  [RD 3.102-3.115, §3.10.4]
 
     The unknowns are accelerations, contact forces and torques [RD 3.109]. What is asked of them yields from the last:
@@ -171,6 +169,8 @@ class WholeBody(OfRobot):
             check_gains(inputs, self._numbers)
         if solver is not INTERIOR_POINT and solver is not DAQP:
             choice(solver, "solver", (INTERIOR_POINT, DAQP))
+        if start is not None and solver != DAQP:
+            raise InputError(f"start: expected None unless solver is {DAQP!r}, which alone starts from a command")
         if "active" in inputs and inputs["active"] is not None:
             constraint_rows.mask(self._problem.contacts, inputs["active"])
         if inputs.get("normals") is not None:
@@ -193,7 +193,6 @@ class WholeBody(OfRobot):
         if solver == DAQP and threads is not None:
             raise InputError(f"threads: expected None with solver={DAQP!r}, which takes one state, got {threads!r}")
         if solver != DAQP and (arrays is None or threads is not None):
-            _check_no_start(start)
             return self._command(self._function(q, v, threads=threads, **{name: given[name] for name in wished}))
         answer = (self._daqp_solver if solver == DAQP else self._kernel_solver)(tuple(wished))
         if len(given) == len(inputs) and not any(kind in VALUES for kind in wished.values()):
@@ -209,12 +208,7 @@ class WholeBody(OfRobot):
     def _kernel_solver(self, present: tuple[str, ...]) -> CommandSolver:
         """The solver by the interior-point kernel."""
         kernel = self._function.kernel(*present)
-
-        def answer(arrays: list[Any], start: Any) -> Command:
-            _check_no_start(start)
-            return self._command(kernel(*arrays))
-
-        return answer
+        return lambda arrays, _: self._command(kernel(*arrays))
 
     def _daqp_solver(self, present: tuple[str, ...]) -> CommandSolver:
         """The solver by DAQP, falling back to the interior-point kernel."""
@@ -280,13 +274,8 @@ class WholeBody(OfRobot):
 
         content = problem.contacts, problem.levels, problem.torques, problem.cones, problem.limits, problem.eliminate
         single = SingleState(self._robot, problem, optional, content) if problem.has_single_optimum else None
-        return compiled(self._robot, whole_body, STATE, optional, "whole body", *content), single
+        return robot_function(self._robot, whole_body, STATE, optional, "whole body", *content), single
 
     def __repr__(self) -> str:
         levels = " > ".join(" + ".join(task.name for task in level) for level in self.levels)
         return f"<WholeBody of {self._robot.name!r} on {len(self.contacts)} contacts: {levels}>"
-
-
-def _check_no_start(start: Any) -> None:
-    if start is not None:
-        raise InputError(f"start: expected None unless solver is {DAQP!r}, which alone starts from a command")

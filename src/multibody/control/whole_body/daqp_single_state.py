@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler.kernel import Kernel
-from multibody.control._of_robot import compiled
+from multibody.control._robot_controller import STATE, robot_function
 from multibody.control.whole_body.feasible_case import MAX_RESIDUAL, FeasibleCase
 from multibody.control.whole_body.hierarchical_problem import Problem
 from multibody.robot import Robot
@@ -44,8 +44,7 @@ class SingleState:
         def feasible_case(q: Any, v: Any, **extras: Any) -> tuple[Any, ...]:
             return tuple(problem.feasible_case({"q": q, "v": v, **extras}))
 
-        kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
-        self._programs = compiled(robot, feasible_case, kinds, optional, "feasible case", *content)
+        self._programs = robot_function(robot, feasible_case, STATE, optional, "feasible case", *content)
 
     def _compile(self, present: tuple[str, ...]) -> CommandSolver:
         program = self._programs.kernel(*present)
@@ -75,6 +74,5 @@ class SingleState:
             return self._problem.answer_feasible(q, v, w, multipliers, FeasibleCase(*program))
 
         m, k = shapes[0]
-        kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity", "w": k, "multipliers": m}
-        kinds |= dict(zip(FeasibleCase._fields, shapes, strict=True))
-        return compiled(self._robot, judge, kinds, {}, "judged", k, m, *self._content).kernel()
+        kinds = STATE | {"w": k, "multipliers": m} | dict(zip(FeasibleCase._fields, shapes, strict=True))
+        return robot_function(self._robot, judge, kinds, {}, "judged", k, m, *self._content).kernel()

@@ -46,9 +46,9 @@ class FeasibleCase(NamedTuple):
             bounds.C,
             np.concatenate([bounds.lower, infinite], axis=-1),
             bounds.upper,
-            _joined(x),
-            _joined(f),
-            np.concatenate([_joined(part) for part in maps], axis=-2),
+            _join(x),
+            _join(f),
+            np.concatenate([_join(part) for part in maps], axis=-2),
             np.concatenate(known, axis=-1),
         )
 
@@ -65,7 +65,7 @@ class FeasibleCase(NamedTuple):
         return residuals(Program(one, np.zeros_like(w), rows), w, multipliers)
 
 
-def _joined(part: Affine) -> Array:
+def _join(part: Affine) -> Array:
     return np.concatenate([part.matrix, part.offset[..., None]], axis=-1)
 
 

@@ -17,15 +17,7 @@ from multibody.control.limits.friction_cones import ForceRows
 from multibody.control.tasks import ForceTask, LoadTask, Task
 from multibody.control.tasks._levels import stack_weighted
 from multibody.control.whole_body import task_rows
-from multibody.control.whole_body.contact_dynamics import (
-    Dynamics,
-    Unknowns,
-    all_unknowns,
-    contact_dynamics,
-    forces_of_torques,
-    torque_unknowns,
-    unit_of,
-)
+from multibody.control.whole_body.contact_dynamics import Dynamics, Unknowns, contact_dynamics, unit_of
 from multibody.control.whole_body.feasible_case import FeasibleCase
 from multibody.control.whole_body.level_ranks import contact_patterns, sizes_of
 from multibody.control.whole_body.soles import is_sole
@@ -140,9 +132,7 @@ class Problem:
         return {limit.name: limit.acceleration_range(tree, q, v, values["dt"]) for limit in self.limits}
 
     def _cones(self, values: Mapping[str, Any], mask: Any) -> ForceRows | None:
-        if self.cones is None:
-            return None
-        return self.cones.force_rows(self.contacts, unit_of(self.tree), values.get("normals"), mask)
+        return self.cones and self.cones.force_rows(self.contacts, unit_of(self.tree), values.get("normals"), mask)
 
     def _bounds(self, unknowns: Unknowns, cones: ForceRows | None) -> Bounds:
         return self._plain_bounds(unknowns, cones).normalized()
@@ -161,7 +151,7 @@ class Problem:
 
         The last part is the sizes of the levels that follow.
         """
-        everything, n, sizes = all_unknowns(moving), moving.torques, self.plan(values.get("active") is not None)
+        everything, n, sizes = moving.all_unknowns(), moving.torques, self.plan(values.get("active") is not None)
         if not self.contacts:
             free = ReducedState.free(np.zeros_like(moving.half.Z[..., 0, :]))
             return everything, free, self._bounds(everything, cones), sizes
@@ -176,11 +166,11 @@ class Problem:
         if not self.eliminate:
             bounds = self._bounds(everything, cones)
             return everything, reduced_bases.solve_level(K, -k, scale(K), start, bounds, sizes[0]), bounds, sizes[1:]
-        w = forces_of_torques(moving)
+        w = moving.forces_of_torques()
         idle = 1e-9 if pushes.mask is None else 1e-9 + (1.0 - pushes.mask)[..., None, :]
         r = w.offset.shape[-1]
         tau = matvec(transpose(w.matrix), _solve_regularized(w.matrix, idle, center[..., :r] - w.offset))
-        x, unknowns = np.concatenate([tau, center[..., r:]], axis=-1), torque_unknowns(moving, w)
+        x, unknowns = np.concatenate([tau, center[..., r:]], axis=-1), moving.torque_unknowns(w)
         bounds = self._bounds(unknowns, cones)
         within = pushes.within if self._within_is_idle else 0
         if not bounds.upper.shape[-1]:
@@ -190,7 +180,7 @@ class Problem:
         z = end.x
         x = np.where(ok, x, np.concatenate([z[..., :n], z[..., n + r :]], axis=-1))
         offset = np.where(ok, w.offset, z[..., n : n + r] - matvec(w.matrix, z[..., :n]))
-        unknowns = torque_unknowns(moving, Affine(w.matrix, offset))
+        unknowns = moving.torque_unknowns(Affine(w.matrix, offset))
         state = ReducedState.free(x, within)._replace(active=end.active, residuals=(end.residual,))
         return unknowns, state, self._bounds(unknowns, cones), sizes
 
@@ -198,8 +188,8 @@ class Problem:
     def _within_is_idle(self) -> bool:
         """Whether no task asks for forces of soles, so that forces within them are left to the last."""
         soles = {contact.name for contact in self.contacts if isinstance(contact, SurfaceContact)}
-        tasks = [task for level in self.levels for task in level]
-        return not any(isinstance(task, ForceTask) and task.contact in soles for task in tasks)
+        tasks = (task for level in self.levels for task in level if isinstance(task, ForceTask))
+        return not any(task.contact in soles for task in tasks)
 
     def _merge_ranges(self, ranges: Mapping[str, Range], unknowns: Unknowns) -> Bounds:
         """All acceleration limits; limits of the same joint are one row with the narrower bounds."""
@@ -281,7 +271,7 @@ class Problem:
     def feasible_case(self, values: Mapping[str, Any]) -> FeasibleCase:
         """The program in which nothing yields, of a problem with a single optimum."""
         moving, mask = self._dynamics(values)
-        unknowns = torque_unknowns(moving, forces_of_torques(moving)) if self.contacts else all_unknowns(moving)
+        unknowns = moving.torque_unknowns(moving.forces_of_torques()) if self.contacts else moving.all_unknowns()
         levels, sizes = self._rows_of_levels(moving, unknowns, values), self.plan(values.get("active") is not None)
         state = ReducedState.free(np.zeros_like(unknowns.a.matrix[..., 0, :]))
         for level, parts, size in zip(self.levels, levels, sizes, strict=False):
@@ -339,7 +329,7 @@ class Problem:
             values[task.name] = task.example_target(self.tree)
             values[task.name + task_rows.ACCELERATION] = np.zeros((len(active), task.rows))
         moving, _ = self._dynamics(values | {"active": active} if masked else values)
-        unknowns = torque_unknowns(moving, forces_of_torques(moving)) if self.eliminate else all_unknowns(moving)
+        unknowns = moving.torque_unknowns(moving.forces_of_torques()) if self.eliminate else moving.all_unknowns()
         contact_a = moving.all_contact_a.matrix
         matrices = [] if self.eliminate or not self.contacts else [(contact_a, scale(contact_a))]
         for level, parts in zip(self.levels, self._rows_of_levels(moving, unknowns, values), strict=True):

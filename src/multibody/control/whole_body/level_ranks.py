@@ -28,8 +28,8 @@ def sizes_of(matrices: Sequence[tuple[Array, Array]]) -> list[LevelSize]:
     Ranks are relative to the natural sizes of the matrices.
     """
     sizes: list[LevelSize] = []
-    first = matrices[0][0]
-    bases, same = [np.eye(first.shape[-1])] * len(first), True
+    samples, _, n = matrices[0][0].shape
+    bases, same = [np.eye(n)] * samples, True
     for A, natural in matrices:
         ranks, after = [], []
         for own, size, Z in zip(A, natural, bases, strict=True):

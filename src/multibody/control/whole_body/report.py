@@ -1,4 +1,4 @@
-"""The violations of tasks, contacts and limits."""
+"""The report of a whole body: violated tasks, contacts and limits, and unsolved programs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,14 +72,14 @@ class Report:
         """
         if is_traced(self.residuals):
             raise InputError("report: names are for results; in a traced function, use report.residuals")
-        return _named(self._is_unsolved, self.programs)
+        return _names_of(self._is_unsolved, self.programs)
 
     @property
     def violated(self) -> Any:
         """The names of what could not be met: a list, or lists nested as the batch."""
         if is_traced(self.missed):
             raise InputError("report: names are for results; in a traced function, use report.missed")
-        return _named(self.missed, self.names)
+        return _names_of(self.missed, self.names)
 
     def __repr__(self) -> str:
         if is_traced(self.missed):
@@ -97,7 +97,7 @@ class Report:
         return ~(self.residuals <= MAX_PROGRAM_RESIDUAL[self.residuals.dtype])
 
 
-def _named(missed: NDArray[Any], names: tuple[str, ...]) -> list[Any]:
+def _names_of(missed: NDArray[Any], names: tuple[str, ...]) -> list[Any]:
     if missed.ndim > 1:
-        return [_named(each, names) for each in missed]
+        return [_names_of(each, names) for each in missed]
     return [name for name, one in zip(names, missed.tolist(), strict=True) if one]

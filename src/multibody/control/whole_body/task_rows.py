@@ -1,4 +1,4 @@
-"""The rows of tasks in torques, contact forces and accelerations."""
+"""The rows of tasks in torques, contact forces and accelerations, and the gains of tasks."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ def rows_of_task(
     return TaskRows(rows.matrix, a - drift - rows.offset, 1.0 + np.abs(a), natural)
 
 
-def acceleration(task: Task, dynamics: Dynamics, J: Array, q: Array, values: Mapping[str, Any]) -> Array:
+def acceleration(task: Task, dynamics: Dynamics, J: Array, q: Array, values: Mapping[str, Any]) -> Any:
     """w' = acceleration + kp error + kd (velocity - J v), (..., rows); of a momentum, its rate."""
     forward: Any = values.get(task.name + ACCELERATION)
     target: Any = values.get(task.name)

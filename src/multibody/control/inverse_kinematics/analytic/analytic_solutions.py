@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.control._checks import check_pose, check_robot, refuse_traced
-from multibody.control.inverse_kinematics.analytic.screws import Chain, Matrix, Vector, chain, inverse, moved
+from multibody.control.inverse_kinematics.analytic.screws import Chain, Matrix, Vector, chain, inverse, transform
 from multibody.control.inverse_kinematics.analytic.spherical_wrist import add, angles, positions, wrist
 from multibody.control.pose_error import pose_error
 from multibody.errors import InputError
@@ -69,7 +69,7 @@ def analytic_solutions(robot: Robot, frame: str, target: Pose, *, limits: bool =
     home, places = robot.home().astype(np.float64), [joint.q.start for joint in links.joints]
     turns = [screw.turns for screw in links.screws]
     solutions: list[Vector] = []
-    for q in _polished(robot, frame, target, home, links.joints, _candidates(robot.name, frame, links, target.matrix)):
+    for q in _polish(robot, frame, target, home, links.joints, _candidates(robot.name, frame, links, target.matrix)):
         add(solutions, q, turns)
     if limits:
         lower, upper = robot.tree.lower[places], robot.tree.upper[places]
@@ -99,7 +99,7 @@ def _candidates(name: str, frame: str, links: Chain, target: Matrix) -> list[Vec
     G = target @ inverse(links.rest)
     others = [*(s.reversed() for s in before[::-1]), *(s.seen_from(G).reversed() for s in after[::-1])]
     candidates = []
-    for q in positions(others, moved(G, point), point):
+    for q in positions(others, transform(G, point), point):
         rest = {**dict(zip(reversed(range(k)), q, strict=False)), **dict(zip((5, 4, 3)[: 3 - k], q[k:], strict=True))}
         X = G
         for i in range(k):
@@ -112,7 +112,7 @@ def _candidates(name: str, frame: str, links: Chain, target: Matrix) -> list[Vec
     return candidates
 
 
-def _polished(
+def _polish(
     robot: Robot, frame: str, target: Pose, home: Vector, joints: tuple[Joint, ...], candidates: list[Vector]
 ) -> list[Vector]:
     """Candidates after a few steps of Newton, without those that miss; singular directions are left alone."""

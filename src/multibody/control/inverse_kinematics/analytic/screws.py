@@ -30,7 +30,7 @@ class Screw(NamedTuple):
         """exp(ξ q), (4, 4)."""
         H = np.eye(4)
         if self.turns:
-            H[:3, :3] = turned(self.axis, q)
+            H[:3, :3] = rotation_about(self.axis, q)
             H[:3, 3] = self.point - H[:3, :3] @ self.point
         else:
             H[:3, 3] = q * self.axis
@@ -42,7 +42,7 @@ class Screw(NamedTuple):
 
     def seen_from(self, A_H_B: Matrix) -> "Screw":
         """Written in A when this is in B."""
-        return Screw(A_H_B[:3, :3] @ self.axis, moved(A_H_B, self.point), self.turns)
+        return Screw(A_H_B[:3, :3] @ self.axis, transform(A_H_B, self.point), self.turns)
 
 
 class Chain(NamedTuple):
@@ -99,14 +99,14 @@ def turn_about(axis: Vector, start: Vector, end: Vector, within: float) -> float
     return float(np.arctan2(axis @ np.cross(a, b), a @ b))
 
 
-def turned(axis: Vector, angle: float) -> Matrix:
+def rotation_about(axis: Vector, angle: float) -> Matrix:
     """The rotation (3, 3) about a unit axis (Rodrigues)."""
     x, y, z = axis
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return np.eye(3) + math.sin(angle) * K + 2 * math.sin(angle / 2) ** 2 * (K @ K)
 
 
-def moved(A_H_B: Matrix, B_p: Vector) -> Vector:
+def transform(A_H_B: Matrix, B_p: Vector) -> Vector:
     """A point of B, in A."""
     return A_H_B[:3, :3] @ B_p + A_H_B[:3, 3]
 

@@ -22,9 +22,9 @@ from multibody.control.inverse_kinematics.analytic.screws import (
     Screw,
     Vector,
     common_point,
-    moved,
+    rotation_about,
+    transform,
     turn_about,
-    turned,
 )
 
 Curve = tuple[Vector, Matrix]
@@ -72,10 +72,10 @@ def angles(three: tuple[Screw, ...], R: Matrix) -> list[Vector]:
     a, b, c = (screw.axis for screw in three)
     along = b * (b @ c)
     triples = []
-    for t2 in _cosines(np.array([a @ (c - along), a @ np.cross(b, c)]), a @ R @ c - a @ along):
-        B = turned(b, t2)
+    for t2 in _cosines(np.array([a @ (c - along), a @ np.cross(b, c)]), float(a @ R @ c - a @ along)):
+        B = rotation_about(b, t2)
         t1 = turn_about(a, B @ c, R @ c, PARALLEL) or 0.0
-        C = (turned(a, t1) @ B).T @ R
+        C = (rotation_about(a, t1) @ B).T @ R
         across = np.linalg.svd(c[None, :])[2][1]
         triples.append(np.array([t1, t2, turn_about(c, across, C @ across, PARALLEL) or 0.0]))
     return triples
@@ -87,18 +87,18 @@ def positions(screws: Sequence[Screw], p: Vector, r: Vector) -> list[Vector]:
     size = max(float(np.linalg.norm(p - middle.point)), float(np.linalg.norm(r - middle.point)), 1e-3)
     solutions: list[Vector] = []
     for z, x in _pairs(middle, _curve(last, p), _curve(first.reversed(), r), (last.turns, first.turns)):
-        end, wanted = moved(last.matrix(z), p), moved(first.matrix(-x), r)
+        end, wanted = transform(last.matrix(z), p), transform(first.matrix(-x), r)
         if middle.turns:
             y = turn_about(middle.axis, end - middle.point, wanted - middle.point, SINGULAR * size)
         else:
             y = float(middle.axis @ (wanted - end))
-        q, off = _polished(screws, p, r, np.array([x, 0.0 if y is None else y, z]))
+        q, off = _polish(screws, p, r, np.array([x, 0.0 if y is None else y, z]))
         if off < ACCEPTED * size:
             add(solutions, q, [screw.turns for screw in screws])
     # an arm that cannot move its point in all directions has a whole curve of solutions, or none
     starts = iter(() if solutions else STARTS)
     while not solutions and (start := next(starts, None)) is not None:
-        q, off = _polished(screws, p, r, np.array(start), 4 * STEPS)
+        q, off = _polish(screws, p, r, np.array(start), 4 * STEPS)
         if off < ACCEPTED * size:
             add(solutions, q, [screw.turns for screw in screws])
     return solutions
@@ -112,12 +112,12 @@ def add(solutions: list[Vector], q: Vector, turns: Sequence[bool]) -> None:
         solutions.append(q)
 
 
-def _polished(screws: Sequence[Screw], p: Vector, r: Vector, q: Vector, steps: int = STEPS) -> tuple[Vector, float]:
+def _polish(screws: Sequence[Screw], p: Vector, r: Vector, q: Vector, steps: int = STEPS) -> tuple[Vector, float]:
     """q after a few steps of Newton, and how far the point is off; singular directions are left alone."""
     best, least = q, np.inf
     for _ in range(steps):
         chain = list(accumulate(map(Screw.matrix, screws, q), np.matmul, initial=np.eye(4)))
-        place = moved(chain[-1], p)
+        place = transform(chain[-1], p)
         off = r - place
         if np.linalg.norm(off) < least:
             best, least = q, float(np.linalg.norm(off))
@@ -138,21 +138,21 @@ def _curve(screw: Screw, p: Vector) -> Curve:
 
 def _pairs(middle: Screw, start: Curve, wanted: Curve, turns: tuple[bool, bool]) -> list[tuple[float, float]]:
     """All (z, x) at which joint 2 can take one point to the other, and some at which it nearly can."""
-    (a0, A), (b0, B) = (_kept(middle, curve, turn) for curve, turn in zip((start, wanted), turns, strict=True))
+    (a0, A), (b0, B) = (_invariants(middle, curve, turn) for curve, turn in zip((start, wanted), turns, strict=True))
     g = b0 - a0
     B = -B
     scale = np.maximum(np.abs(np.column_stack([A, B, g])).max(axis=1), 1e-12)
     A, B, g = A / scale[:, None], B / scale[:, None], g / scale
     smallest = [np.linalg.svd(M, compute_uv=False)[-1] for M in (A, B)]
-    pairs = _apart(A, B, g, turns) if max(smallest) < NEARLY else []
+    pairs = _solve_separately(A, B, g, turns) if max(smallest) < NEARLY else []
     if max(smallest) < SINGULAR:
         return pairs
     if smallest[0] > smallest[1]:
-        return pairs + [(z, x) for x, z in _joined(B, A, g, (turns[1], turns[0]))]
-    return pairs + _joined(A, B, g, turns)
+        return pairs + [(z, x) for x, z in _solve_jointly(B, A, g, (turns[1], turns[0]))]
+    return pairs + _solve_jointly(A, B, g, turns)
 
 
-def _kept(middle: Screw, curve: Curve, turns: bool) -> tuple[Vector, Matrix]:
+def _invariants(middle: Screw, curve: Curve, turns: bool) -> tuple[Vector, Matrix]:
     """The invariants under joint 2 of a point on a curve: constants (2,), and factors (2, 2) of its two functions."""
     c, V = curve
     if not middle.turns:
@@ -166,7 +166,7 @@ def _kept(middle: Screw, curve: Curve, turns: bool) -> tuple[Vector, Matrix]:
     return np.array([middle.axis @ arm, constant]), np.stack([height, far])
 
 
-def _joined(A: Matrix, B: Matrix, g: Vector, turns: tuple[bool, bool]) -> list[tuple[float, float]]:
+def _solve_jointly(A: Matrix, B: Matrix, g: Vector, turns: tuple[bool, bool]) -> list[tuple[float, float]]:
     """Pairs (z, x) with A u(z) + B w(x) = g, for a B that has an inverse."""
     back = np.linalg.inv(B)
     M, k = -back @ A, back @ g
@@ -200,25 +200,25 @@ def _roots(M: Matrix, k: Vector, turns: tuple[bool, bool]) -> list[float]:
     return [float(root.real) for root in roots if abs(root.imag) < OFF_CIRCLE * max(1.0, abs(root))]
 
 
-def _apart(A: Matrix, B: Matrix, g: Vector, turns: tuple[bool, bool]) -> list[tuple[float, float]]:
+def _solve_separately(A: Matrix, B: Matrix, g: Vector, turns: tuple[bool, bool]) -> list[tuple[float, float]]:
     """Pairs (z, x) with A u(z) + B w(x) = g, for A and B without an inverse: first z alone, then x."""
     U, s, _ = np.linalg.svd(B)
     seeing, blind = U.T  # the combination of both equations in which x is, and that in which it is not
     if s[0] < SINGULAR:  # x moves nothing: take the equation that says more of z
         rows = np.linalg.norm(A, axis=1)
-        return [(z, SAMPLES[0]) for z in _single(A[np.argmax(rows)], float(g[np.argmax(rows)]), turns[0])]
+        return [(z, SAMPLES[0]) for z in _solve_single(A[np.argmax(rows)], float(g[np.argmax(rows)]), turns[0])]
 
     def of(z: float) -> list[tuple[float, float]]:
         right = float(seeing @ (g - A @ _functions(z, turns[0])))
-        return [(z, x) for x in _single(seeing @ B, right, turns[1])]
+        return [(z, x) for x in _solve_single(seeing @ B, right, turns[1])]
 
-    zs = _single(blind @ A, float(blind @ g), turns[0])
+    zs = _solve_single(blind @ A, float(blind @ g), turns[0])
     if np.linalg.norm(blind @ A) < SINGULAR and zs:  # any z, if x follows
         return next((pairs for z in SAMPLES if (pairs := of(z))), [])
     return [pair for z in zs for pair in of(z)]
 
 
-def _single(row: Vector, right: float, turns: bool) -> list[float]:
+def _solve_single(row: Vector, right: float, turns: bool) -> list[float]:
     """All q with row . u(q) = right, in one unknown; a sample where every q does."""
     if np.linalg.norm(row) < SINGULAR:
         return [SAMPLES[0]] if abs(right) < SINGULAR else []

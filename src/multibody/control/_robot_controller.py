@@ -10,8 +10,11 @@ from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
 
+STATE: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
+"""The inputs of most functions of controllers."""
 
-class OfRobot:
+
+class RobotController:
     """Something that controls a robot."""
 
     __slots__ = ("_robot",)
@@ -25,7 +28,7 @@ class OfRobot:
         return self._robot
 
 
-def compiled(
+def robot_function(
     robot: Robot,
     function: Callable[..., Any],
     inputs: Mapping[str, Kind],
