@@ -71,19 +71,18 @@ def _steepest_change(ground: Ground, start: NDArray[Any], end: NDArray[Any]) -> 
     """The change of the height over the steepest part of a path between places (2,), and the length of that part."""
 
     def halve(carry: Any) -> Any:
-        a, b, at_a, at_b = carry
-        middle = (a + b) / 2
-        height = _height(ground, middle)
-        first = np.abs(height - at_a) > np.abs(at_b - height)
-        return (
-            np.where(first, a, middle),
-            np.where(first, middle, b),
-            np.where(first, at_a, height),
-            np.where(first, height, at_b),
-        )
+        a, b = carry
+        middle = _point(ground, (a + b) / 2)
+        first = np.abs(middle[2] - a[2]) > np.abs(b[2] - middle[2])
+        return np.where(first, a, middle), np.where(first, middle, b)
 
-    a, b, at_a, at_b = loop(BISECTIONS, halve, (start, end, _height(ground, start), _height(ground, end)))
-    return at_b - at_a, np.sqrt(dot(b - a, b - a))
+    a, b = loop(BISECTIONS, halve, (_point(ground, start), _point(ground, end)))
+    return b[2] - a[2], np.sqrt(dot(b[:2] - a[:2], b[:2] - a[:2]))
+
+
+def _point(ground: Ground, place: NDArray[Any]) -> NDArray[Any]:
+    """(3,): the point of the surface at a place."""
+    return vector(place[0], place[1], _height(ground, place))
 
 
 def _height(ground: Ground, place: NDArray[Any]) -> Any:

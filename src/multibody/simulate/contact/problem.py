@@ -21,17 +21,6 @@ OPEN_SPEED = 1e6
 """The separation velocity assigned to open contacts, so that they carry no impulse, in m/s."""
 
 
-class CompliantGround(NamedTuple):
-    """Compliant ground: u + (W + diag(regularisation)) P obeys Signorini's condition and Coulomb's law."""
-
-    u: NDArray[Any]
-    """(3 pairs,): the velocities without impulses, of contacts and grounds."""
-    regularisation: NDArray[Any]
-    """(3 pairs,): in 1/kg."""
-    friction: list[Any]
-    """μ of each pair."""
-
-
 class KnownContacts(NamedTuple):
     """The open and closed contacts of a piece of a step, whatever their gaps."""
 
@@ -45,8 +34,9 @@ class KnownContacts(NamedTuple):
     """The distance up to which a joint is at its limit, in m or rad."""
 
 
-ContactLaw = Callable[[NDArray[Any], NDArray[Any]], CompliantGround]
-"""The law of compliant ground, a function of W and of the velocities without impulses."""
+ContactLaw = Callable[[ContactSystem], ContactSystem]
+"""The law of compliant ground, from the system of hard contact; with the velocities u and the regularisation D of its
+rows, u + (W + D) P obeys Signorini's condition and Coulomb's law."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +124,7 @@ class ContactProblem:
             delays += [0.0 if n < self.compliant else np.where(hits, late, 0.0)] * 3
         floor, ceiling, dry, late = self._joint_bounds(free)
         rigid = ContactSystem(self.W, np.stack(u), free, friction, floor, ceiling, dry)
-        system = rigid if self.law is None else _with_compliant_ground(rigid, self.law(self.W, free))
-        return system, np.stack([*delays, *late])
+        return rigid if self.law is None else self.law(rigid), np.stack([*delays, *late])
 
     def velocities(self, y: NDArray[Any], P: NDArray[Any]) -> NDArray[Any]:
         """(rows,): the velocities after impulses P, as Signorini's condition counts them, in m/s."""
@@ -174,15 +163,3 @@ class ContactProblem:
         grounds = grounded // max(1, scene.contacts)
         sums = [sum(forces[k + 1 : k + grounds], start=forces[k]) for k in range(0, grounded, max(1, grounds))]
         return np.stack([*sums, *forces[grounded:]]) / self.midpoint.dt if forces else np.zeros((0, 3))
-
-
-def _with_compliant_ground(rigid: ContactSystem, grounds: CompliantGround) -> ContactSystem:
-    """The system with compliant ground, and with rigid spheres and joint limits."""
-    n, rows = grounds.u.shape[-1], rigid.u.shape[-1]
-    added = np.concatenate([grounds.regularisation, np.zeros(rows - n)])
-    return rigid._replace(
-        W=rigid.W + np.eye(rows) * added,
-        u=np.concatenate([grounds.u, rigid.u[n:]]),
-        free=np.concatenate([grounds.u, rigid.free[n:]]),
-        friction=grounds.friction + rigid.friction[len(grounds.friction) :],
-    )

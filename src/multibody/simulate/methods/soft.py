@@ -22,8 +22,8 @@ from multibody.model.tree import Tree
 from multibody.simulate.configuration_update import advance
 from multibody.simulate.contact.contact_rows import ContactRows, contact_rows
 from multibody.simulate.contact.gaps import Grounded, center
+from multibody.simulate.contact.gauss_seidel import ContactSystem
 from multibody.simulate.contact.ground import Ground
-from multibody.simulate.contact.problem import CompliantGround
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.contact.spheres import SphereContact
 from multibody.simulate.method import Method, StepResult, StepStart
@@ -68,19 +68,26 @@ def step(start: StepStart) -> StepResult:
     q_m = advance(tree, q, dt / 2 * v)
     springs = _springs(start, q_m)
     values = [ground_values(ground, start.parameters) for _, ground in scene.grounded]
+    frictions = [mu for mu, _, _ in values]
 
-    def law(W: NDArray[Any], free: NDArray[Any]) -> CompliantGround:
-        u, regularisation = [], []
+    def law(rigid: ContactSystem) -> ContactSystem:
+        u, regularisation, n = [], [], 3 * len(springs)
         for k, ((_, stiffness, damping), spring) in enumerate(zip(values, springs, strict=True)):
             at = range(3 * k, 3 * k + 3)
-            response = np.stack([W[i, i] for i in at])
+            response = np.stack([rigid.W[i, i] for i in at])
             a, c = _mean_force(dt, stiffness, spring.fraction * damping, response, spring)
-            u.append(free[at.start : at.stop] + a / c)
+            u.append(rigid.free[at.start : at.stop] + a / c)
             regularisation.append(1.0 / (dt * c))
-        return CompliantGround(np.concatenate(u), np.concatenate(regularisation), [mu for mu, _, _ in values])
+        added = np.concatenate([*regularisation, np.zeros(scene.rows - n)])
+        return rigid._replace(
+            W=rigid.W + np.eye(scene.rows) * added,
+            u=np.concatenate([*u, rigid.u[n:]]),
+            free=np.concatenate([*u, rigid.free[n:]]),
+            friction=frictions + rigid.friction[len(springs) :],
+        )
 
     result, u, _ = contact_step(start, law=law)
-    slips = _slips(springs, [mu for mu, _, _ in values], result.state["impulses"], u)
+    slips = _slips(springs, frictions, result.state["impulses"], u)
     mean = (v + result.v) / 2
     rolled = [
         _rolling(tree, sphere, spring.contact.axes[2], q_m, mean)
