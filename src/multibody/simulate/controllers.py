@@ -3,7 +3,6 @@
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,18 +128,12 @@ class Function:
         self.function, self.tree = function, tree
         self.count, self.senses_forces = _arguments(function)
         self.forces: Any = np.zeros((contacts, 3))
-        """(contacts, 3): those of the last step; zero at the start of a run."""
+        """(contacts, 3): those at the start of a run, zero."""
         if self.senses_forces and not contacts:
             raise InputError(
                 "controller: it asks for forces, and the robot has no contacts: expected contacts= or ground=, in "
                 'method "contact", "events" or "soft"'
             )
-
-    def after_forces(self, forces: Any) -> "Function":
-        """Return the controller after a step with these contact forces."""
-        bound = copy(self)
-        bound.forces = forces
-        return bound
 
     @property
     def takes_inputs(self) -> bool:
@@ -152,9 +145,9 @@ class Function:
         """Whether it has a state."""
         return self.count == len(ARGUMENTS)
 
-    def __call__(self, t: Any, q: Any, v: Any, u: Any, memory: Any) -> tuple[Any, Any]:
-        """Tau, (nv,), and the next state."""
-        sensed = {"forces": self.forces} if self.senses_forces else {}
+    def __call__(self, t: Any, q: Any, v: Any, u: Any, memory: Any, forces: Any = None) -> tuple[Any, Any]:
+        """Tau, (nv,), and the next state; the forces of the last step are those at the start of a run by default."""
+        sensed = {"forces": self.forces if forces is None else forces} if self.senses_forces else {}
         u = NamedInputs(u) if isinstance(u, dict) else u
         result = self.function(*(t, q, v, u, memory)[: self.count], **sensed)
         if isinstance(u, NamedInputs) and u.unread:

@@ -21,7 +21,7 @@ from multibody.geometry._arrays import floats
 from multibody.simulate.clock import step_number, time_of
 from multibody.simulate.contact import height_jump
 from multibody.simulate.controllers import PD
-from multibody.simulate.inputs_and_parameters import Arguments
+from multibody.simulate.inputs_and_parameters import Arguments, arguments_of
 from multibody.simulate.methods import METHODS
 from multibody.simulate.nested_state import map_arrays
 from multibody.simulate.simulator import Simulator
@@ -155,7 +155,7 @@ class CostGradient:
         """
         simulator = self.simulator
         steps = self._steps(inputs, seconds)
-        given = simulator._arguments(steps, inputs, None, parameters)
+        given = arguments_of(simulator._step, steps, inputs, None, parameters)
         arrays = self._checked(given, steps, data)
         start = simulator.start(q, v, state)
         kernels = self._kernels_of(given, arrays)

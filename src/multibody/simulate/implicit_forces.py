@@ -24,8 +24,11 @@ def controlled(forces: StepForces, dt: float, t: Any, q: NDArray[Any], v: NDArra
 
 def implicit(forces: StepForces, dt: float, slope: Any) -> NDArray[Any] | None:
     """(nv,): added to the mass matrix by implicit forces: PD and springs by the trapezoidal rule, damping by Euler."""
-    slopes = ([] if slope is None else [slope]) + ([passive_slope(forces.tree, dt)] if forces.passive else [])
-    return sum((dt * x for x in slopes[1:]), start=dt * slopes[0]) if slopes else None
+    added = None if slope is None else dt * slope
+    if not forces.passive:
+        return added
+    own = dt * passive_slope(forces.tree, dt)
+    return own if added is None else added + own
 
 
 def passive_slope(tree: Tree, dt: float) -> NDArray[Any]:

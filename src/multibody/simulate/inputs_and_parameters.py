@@ -13,6 +13,7 @@ from multibody.geometry._arrays import check_values, floats
 from multibody.model.actuation import actuated_coordinates
 from multibody.model.tree import Tree
 from multibody.simulate.controllers import PD, Function
+from multibody.simulate.step import Step
 
 RECORDED = ("t", "q", "v", "a", "tau", "forces")
 """The arguments of functions in `outputs=`."""
@@ -46,17 +47,9 @@ class Arguments(NamedTuple):
         return shapes + [array.shape[: array.ndim - len(self.cores[name])] for name, array in self.still.items()]
 
 
-def arguments_of(
-    tree: Tree,
-    steps: int | None,
-    inputs: Any,
-    wrenches: Any,
-    parameters: Any,
-    controller: PD | Function | None,
-    surface: tuple[str, ...],
-    passive: bool,
-) -> Arguments:
+def arguments_of(step: Step, steps: int | None, inputs: Any, wrenches: Any, parameters: Any) -> Arguments:
     """Checked arrays under the names that a step has for them; without `steps`, those of one sample in one step."""
+    tree, controller = step.tree, step.controller
     moving: dict[str, NDArray[Any]] = {}
     still: dict[str, NDArray[Any]] = {}
     for name, x in (_inputs(inputs, controller) | _wrenches(tree, wrenches)).items():
@@ -79,7 +72,7 @@ def arguments_of(
     cores = {name: array.shape[-1:] for name, array in (*moving.items(), *still.items())}
     if isinstance(controller, PD) and cores.get("input", (n := len(actuated_coordinates(tree)),)) != (n,):
         raise InputError(f"inputs: expected {n} targets, one for each coordinate of a joint, got {cores['input'][0]}")
-    arrays, shapes = _parameters(tree, parameters, controller, surface, passive)
+    arrays, shapes = _parameters(step, parameters)
     if steps is None:
         for name, array in arrays.items():
             if array.shape != shapes[name]:
@@ -119,20 +112,18 @@ def _wrenches(tree: Tree, wrenches: Any) -> dict[str, Any]:
     return {f"wrench:{frame}": x.vector if isinstance(x, Wrench) else x for frame, x in wrenches.items()}
 
 
-def _parameters(
-    tree: Tree, parameters: Any, controller: PD | Function | None, surface: tuple[str, ...], passive: bool
-) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[int, ...]]]:
+def _parameters(step: Step, parameters: Any) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[int, ...]]]:
     """The arrays and their shapes without the batch."""
     parameters = {} if parameters is None else parameters
     if not isinstance(parameters, Mapping):
         raise InputError(f"parameters: expected {{name: array}}, got {type(parameters).__name__}")
-    known = _known(tree, controller, surface)
+    known = _known(step)
     arrays = {}
     for name, x in parameters.items():
         if name not in known:
             raise InputError(f"parameters: there is no {name!r} here; there are {', '.join(known)}")
         what, shape = f"parameters, {name}", known[name]
-        if name in ("damping", "joint_friction") and not passive:
+        if name in ("damping", "joint_friction") and not step.passive:
             raise InputError(f"{what}: expected passive=True with it, without which it has no effect")
         array = floats(x, what)
         if array.shape[array.ndim - len(shape) :] != shape:
@@ -140,6 +131,9 @@ def _parameters(
             raise InputError(f"{what}: expected shape ({expected}), got {array.shape}")
         if name in (*OWN, "masses", "damping", "armature"):
             check_values(array, what, lambda x: x >= 0, "numbers >= 0", len(shape))
+        if name == "joint_friction" and step.rule.has_contacts:
+            rest = np.delete(np.arange(step.tree.nv), step.scene.bounds.velocities)
+            check_values(array[..., rest], what, lambda x: x == 0, "zeros at joints that have none in the model", 1)
         if name == "ground_stiffness":
             check_values(array, what, lambda x: x > 0, "numbers > 0")
         if name == "restitution":
@@ -157,25 +151,15 @@ def _of_several_samples(name: str, expected: tuple[int, ...], shape: tuple[int, 
     return f"{words}; compile the step for a batch, or simulate it: simulator(q, v, parameters=...)"
 
 
-def _known(tree: Tree, controller: PD | Function | None, surface: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+def _known(step: Step) -> dict[str, tuple[int, ...]]:
     """The names of parameters and their shapes without the batch."""
-    known: dict[str, tuple[int, ...]] = dict.fromkeys(surface, ())
+    known: dict[str, tuple[int, ...]] = dict.fromkeys(step.surface, ())
+    controller = step.controller
     if isinstance(controller, PD):
         known |= {"kp": controller.kp.shape, "kd": controller.kd.shape}
-    shapes = dict(tree.parameter_shapes)
+    shapes = dict(step.tree.parameter_shapes)
     known["joint_friction"] = shapes.pop("friction")
     return known | {"mass": ()} | shapes
-
-
-def tree_values(tree: Tree, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a run under the names of `Tree.with_values`; `mass` is spread over all bodies."""
-    values = {name: x for name, x in parameters.items() if name in tree.parameter_shapes and name != "friction"}
-    if "joint_friction" in parameters:
-        values["friction"] = parameters["joint_friction"]
-    if "mass" in parameters:
-        masses = np.array([body.inertia.mass for body in tree.bodies])
-        values["masses"] = parameters["mass"][..., None] * (masses / masses.sum())
-    return values
 
 
 def functions_of(outputs: Any) -> dict[str, Callable[..., Any]]:

@@ -14,13 +14,13 @@ from multibody.algorithms.soft_contact import number
 from multibody.compiler.compiled_scan import Scan
 from multibody.compiler.scan import compile_scan
 from multibody.errors import InputError
-from multibody.geometry._arrays import check_values, choice, is_traced, truth
+from multibody.geometry._arrays import choice, is_traced, truth
 from multibody.model import check_configuration
 from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
 from multibody.robot.quantity import parse_count
 from multibody.simulate.advice import after, before, states_of
-from multibody.simulate.clock import clock_at, first_clock, step_count, step_number
+from multibody.simulate.clock import clock_at, step_count, step_number
 from multibody.simulate.contact import height_jump
 from multibody.simulate.contact import spheres as robot_contacts
 from multibody.simulate.contact.bilateral import check_closed
@@ -29,11 +29,11 @@ from multibody.simulate.contact.joint_limits import bounds_of
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function, check_period, controller_of, first_memory
 from multibody.simulate.free_memory import check_memory
-from multibody.simulate.inputs_and_parameters import Arguments, arguments_of, functions_of, tree_values
+from multibody.simulate.inputs_and_parameters import Arguments, arguments_of, functions_of
 from multibody.simulate.methods import METHODS
 from multibody.simulate.nested_state import batches_of, broadcast_batches, broadcast_state, shapes_of
 from multibody.simulate.run import Run, about, with_warning
-from multibody.simulate.step import Step
+from multibody.simulate.step import Step, tree_values
 
 PIECE_SECONDS = 0.25
 """The time in s between two calls of a progress function, or two points at which an interrupt keeps the rows."""
@@ -131,22 +131,15 @@ class Simulator:
             raise InputError("control_every: expected a controller that is a function: PD acts within every step")
         check_period(controller, self.dt * self.control_every)
         self.memory = first_memory(self.controller, state)
-        single = self.dtype == np.float32
         bounce = robot_contacts.share(limit_restitution, "limit_restitution")
         if bounce and not self.limits:
             raise InputError("limit_restitution: expected limits=True with it")
         bounds = bounds_of(self.tree, self.limits, self.passive and rule.has_contacts, bounce)
         grounded = tuple((contact, each) for contact in self.contacts for each in self.grounds)
-        tolerance = (1e-5 if single else 1e-8) if tolerance is None else tolerance
-        scene = Scene(
-            grounded + self.pairs,
-            len(self.contacts),
-            bounds,
-            parse_count(sweeps, "sweeps"),
-            number(tolerance, "tolerance, in m/s", positive=True),
-            1e-6 if single else 1e-8,
-            self.constraints,
-        )
+        default, depth = (1e-5, 1e-6) if self.dtype == np.float32 else (1e-8, 1e-8)
+        tolerance = number(default if tolerance is None else tolerance, "tolerance, in m/s", positive=True)
+        sweeps = parse_count(sweeps, "sweeps")
+        scene = Scene(grounded + self.pairs, len(self.contacts), bounds, sweeps, tolerance, depth, self.constraints)
         limit = self.tree.effort_limits if self.effort else None
         goal = controller.goal(self.tree, robot.home()) if isinstance(controller, PD) else None
         self._step = Step(
@@ -202,13 +195,18 @@ class Simulator:
         """
         every = parse_count(every, "every")
         steps = step_number(seconds, self.dt)
-        given = self._arguments(steps, inputs, wrenches, parameters)
+        given = arguments_of(self._step, steps, inputs, wrenches, parameters)
         start = self._resumed_state(q, v, state) if isinstance(q, Run) else self._first(q, v, state)
         batch = broadcast_batches([*batches_of(start, self._shapes), *given.batches()])
         scan = self._scan(given)
         check_memory(scan, batch, steps // every, self.dtype.itemsize)
         first = np.max(step_count(start), initial=0.0)
-        pieces, after = self._run(scan, start, given, steps, every, threads, progress, partial)
+
+        def advance(state: Any, done: int, count: int) -> Any:
+            moving = {name: array[..., done : done + count, :] for name, array in given.moving.items()}
+            return scan(state, moving, given.still, steps=count, every=every, threads=threads)
+
+        pieces, after = _run_in_pieces(advance, start, steps, every, progress, partial)
         rows = sum(piece["q"].shape[len(batch)] for piece in pieces)
         record = {name: np.concatenate([piece[name] for piece in pieces], axis=len(batch)) for name in pieces[0]}
         t = self.dt * (first + every * np.arange(1, rows + 1))
@@ -236,10 +234,7 @@ class Simulator:
         v = np.zeros(self.tree.nv) if v is None else check_configuration.velocities(self.tree, v)
         if self.memory is None and state is not None:
             raise InputError("state: expected none: the controller is not a function(t, q, v, input, state)")
-        return self._state_at(q, v, self.memory if state is None else state)
-
-    def _state_at(self, q: NDArray[Any], v: NDArray[Any], memory: Any) -> dict[str, Any]:
-        return self._step.initial_state(q, v, memory, first_clock(self.dtype, self.control_every))
+        return self._step.initial_state(q, v, self.memory if state is None else state, self.dtype)
 
     def closed(self, q: ArrayLike) -> NDArray[Any]:
         """The nearest configurations, (..., nq), that constraints allow."""
@@ -270,7 +265,7 @@ class Simulator:
         >>> after["q"].shape, float(after["steps"])
         ((2,), 1.0)
         """
-        given = self._arguments(None, inputs, wrenches, parameters)
+        given = arguments_of(self._step, None, inputs, wrenches, parameters)
         if any(batches_of(state, self._shapes)):
             raise InputError(
                 f"state: expected one sample, got a batch, q of shape {np.shape(state['q'])}; mb.compile and "
@@ -305,33 +300,16 @@ class Simulator:
         told = before(self._step, states or [(0.0, at, np.zeros(self.tree.nv))], inputs, self.memory)
         return (*told, *(() if run is None else after(self._step, run)))
 
-    @property
-    def surface(self) -> tuple[str, ...]:
-        """The names of the ground's parameters, where the robot can touch it."""
-        return METHODS[self.method].ground_parameters if self.contacts else ()
-
     @cached_property
     def _about(self) -> dict[str, Any]:
         return about(self)
 
     # ---- inside ------------------------------------------------------------------------------------------------------
 
-    def _arguments(self, steps: int | None, inputs: Any, wrenches: Any, parameters: Any) -> Arguments:
-        """Checked inputs, pushes and parameters, of a run or of one step."""
-        given = arguments_of(
-            self.tree, steps, inputs, wrenches, parameters, self.controller, self.surface, self.passive
-        )
-        friction = given.still.get("parameter:joint_friction")
-        if friction is not None and METHODS[self.method].has_contacts:
-            rest = np.delete(np.arange(self.tree.nv), self._step.scene.bounds.velocities)
-            none = "zeros at joints that have none in the model"
-            check_values(friction[..., rest], "parameters, joint_friction", lambda x: x == 0, none, 1)
-        return given
-
     @cached_property
     def _shapes(self) -> dict[str, Any]:
         """The state's shapes, without the batch."""
-        return shapes_of(self._state_at(self.robot.home(), np.zeros(self.tree.nv), self.memory))
+        return shapes_of(self._step.initial_state(self.robot.home(), np.zeros(self.tree.nv), self.memory, self.dtype))
 
     def _scan(self, given: Arguments) -> Scan:
         """The kernel for inputs and parameters of these shapes, compiled once."""
@@ -344,38 +322,6 @@ class Simulator:
             parts = ([{name: given.cores[name] for name in part}] for part in (given.moving, given.still))
             self._scans[given.key] = compile_scan(step, self._shapes, *parts, dtype=self.dtype)
         return self._scans[given.key]
-
-    def _run(
-        self,
-        scan: Scan,
-        state: Any,
-        given: Arguments,
-        steps: int,
-        every: int,
-        threads: int | None,
-        progress: Callable[[float], None] | None,
-        partial: bool,
-    ) -> tuple[list[Any], Any]:
-        """Run all steps: at once, or in pieces for progress and interrupts."""
-        pieces: list[Any] = []
-        done, size = 0, steps if progress is None and not partial else every
-        while True:
-            count = min(max(every, size - size % every), steps - done)
-            moving = {name: array[..., done : done + count, :] for name, array in given.moving.items()}
-            begun = time.perf_counter()
-            try:
-                state, record = scan(state, moving, given.still, steps=count, every=every, threads=threads)
-            except KeyboardInterrupt:
-                if not partial or not pieces:
-                    raise
-                return pieces, state
-            pieces.append(record)
-            done += count
-            if progress is not None:
-                progress(done / max(1, steps))
-            if done >= steps:
-                return pieces, state
-            size = int(count * min(8.0, PIECE_SECONDS / max(1e-6, time.perf_counter() - begun)))
 
     def _resumed_state(self, run: Run, v: Any, state: Any) -> dict[str, Any]:
         if v is not None or state is not None:
@@ -392,3 +338,30 @@ class Simulator:
         parts += [f"{len(self.constraints)} constraints"] if self.constraints else []
         parts += [name for name in ("passive", "limits", "effort") if getattr(self, name)]
         return f"<Simulator {', '.join(parts)}>"
+
+
+def _run_in_pieces(
+    advance: Callable[[Any, int, int], Any], state: Any, steps: int, every: int, progress: Any, partial: bool
+) -> tuple[list[Any], Any]:
+    """The records and the last state of all steps: in one piece, or in several for progress and interrupts.
+
+    `advance(state, done, count)` takes `count` steps after `done`; it returns the state and the record.
+    """
+    pieces: list[Any] = []
+    done, size = 0, steps if progress is None and not partial else every
+    while True:
+        count = min(max(every, size - size % every), steps - done)
+        begun = time.perf_counter()
+        try:
+            state, record = advance(state, done, count)
+        except KeyboardInterrupt:
+            if not partial or not pieces:
+                raise
+            return pieces, state
+        pieces.append(record)
+        done += count
+        if progress is not None:
+            progress(done / max(1, steps))
+        if done >= steps:
+            return pieces, state
+        size = int(count * min(8.0, PIECE_SECONDS / max(1e-6, time.perf_counter() - begun)))

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.model.tree import Tree
-from multibody.simulate.clock import WRAP, tick, time_of
+from multibody.simulate.clock import WRAP, first_clock, tick, time_of
 from multibody.simulate.contact import height_jump
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function
 from multibody.simulate.divergence import fault
-from multibody.simulate.inputs_and_parameters import tree_values
 from multibody.simulate.method import Method, StepResult, StepStart
 from multibody.simulate.methods import METHODS
 from multibody.simulate.step_forces import StepForces
@@ -41,9 +40,14 @@ class Step:
         """The method of that name."""
         return METHODS[self.method]
 
-    def initial_state(self, q: NDArray[Any], v: NDArray[Any], memory: Any, clock: Mapping[str, Any]) -> dict[str, Any]:
+    @property
+    def surface(self) -> tuple[str, ...]:
+        """The names of the ground's parameters, where the robot can touch it."""
+        return self.rule.ground_parameters if self.scene.contacts else ()
+
+    def initial_state(self, q: NDArray[Any], v: NDArray[Any], memory: Any, dtype: Any) -> dict[str, Any]:
         """The state of a run before its first step; only q and v have the batch, and entries that depend on them."""
-        state = {"q": q, "v": v, **clock, "failed": -1.0, "fault": 0.0}
+        state = {"q": q, "v": v, **first_clock(dtype, self.control_every), "failed": -1.0, "fault": 0.0}
         state |= self.rule.initial_state(self.tree, self.scene, q)
         state |= {"jump": np.array(height_jump.START)} if height_jump.has_heights(self.scene) else {}
         state |= {} if memory is None else {"memory": memory}
@@ -60,22 +64,22 @@ class Step:
     def __call__(self, state: dict[str, Any], values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The next state and the record; `values` has inputs, pushes and parameters by their names."""
         parameters = _named(values, "parameter:")
-        q, v, controller = state["q"], state["v"], self.controller
-        if isinstance(controller, Function) and "forces" in state:
-            controller = controller.after_forces(state["forces"])
         forces = StepForces(
             self.tree.with_values(**tree_values(self.tree, parameters)),
-            controller,
+            self.controller,
             self._input(values),
             state.get("memory"),
             _named(values, "wrench:"),
             self._gains(parameters),
             self.passive,
             self.effort,
+            state.get("forces"),
             state.get("held"),
             state["phase"] < 0.5 if "phase" in state else None,
         )
-        start = StepStart(forces, self.dt, time_of(state, self.dt), q, v, state, self.scene, parameters)
+        start = StepStart(
+            forces, self.dt, time_of(state, self.dt), state["q"], state["v"], state, self.scene, parameters
+        )
         result = self.rule.step(start)
         return self._after(state, result), self._recorded(start, result)
 
@@ -126,3 +130,14 @@ class Step:
 
 def _named(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     return {name.removeprefix(prefix): x for name, x in values.items() if name.startswith(prefix)}
+
+
+def tree_values(tree: Tree, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a run under the names of `Tree.with_values`; `mass` is spread over all bodies."""
+    values = {name: x for name, x in parameters.items() if name in tree.parameter_shapes and name != "friction"}
+    if "joint_friction" in parameters:
+        values["friction"] = parameters["joint_friction"]
+    if "mass" in parameters:
+        masses = np.array([body.inertia.mass for body in tree.bodies])
+        values["masses"] = parameters["mass"][..., None] * (masses / masses.sum())
+    return values

@@ -30,6 +30,8 @@ class StepForces:
     passive: bool
     effort: NDArray[Any] | None
     """(nv,): the largest magnitudes of the controller's forces."""
+    sensed: Any = None
+    """(contacts, 3): the contact forces of the last step, for controllers that ask for them."""
     zoh_tau: Any = None
     """(nv,): the controller's forces of its last sample, for a zero-order hold."""
     sample_now: Any = None
@@ -43,7 +45,7 @@ class StepForces:
             return self
         if not self.controller.remembers and self.sample_now is None:
             return self
-        tau, memory = self.controller(t, q, v, self.input, self.memory)
+        tau, memory = self.controller(t, q, v, self.input, self.memory, self.sensed)
         if self.sample_now is not None:
             tau = np.where(self.sample_now, tau, self.zoh_tau)
             memory = None if memory is None else select(self.sample_now, memory, self.memory)
@@ -58,7 +60,7 @@ class StepForces:
         elif isinstance(self.controller, PD):
             tau = self.controller.pull(self.tree, q, v, self.input, self.gains)
         else:
-            tau, _ = self.controller(t, q, v, self.input, self.memory)
+            tau, _ = self.controller(t, q, v, self.input, self.memory, self.sensed)
         return tau if self.effort is None else np.clip(tau, -self.effort, self.effort)
 
     def joints(self, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any] | float:
