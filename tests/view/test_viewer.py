@@ -193,7 +193,7 @@ def test_contact_forces_are_those_of_the_run_until_a_person_moves_it(viewer, rob
         patch.setattr(viewer.server, "get_scene_serializer", Recorder)
         viewer.save(tmp_path / "page.html")
     assert len(sizes) == 16  # 30 a second
-    assert min(sizes) < 0.1 * max(sizes)  # it falls at first
+    assert min(sizes) < 0.3 * max(sizes)  # from the first contact on
     np.testing.assert_allclose(pushes(), at_rest, atol=1e-6)
     with Client(viewer) as client:
         client.slide("lf-hip", -0.5)
