@@ -17,8 +17,8 @@ from .cluster import Cluster, Disk, may_make_hosts
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.timeout(3600)
 SCRIPT = Path(__file__).with_name("chaos.py")
-LONGEST = 900.0
-"""In s."""
+MAX_SECONDS = 900.0
+"""The longest wait, in s."""
 
 
 class Torture:
@@ -35,16 +35,19 @@ class Torture:
         self.codes: list[int] = []
         self.kills = 0
 
-    def until(self, done: int, kill_every: float | None = None) -> None:
-        """Wait until so many chunks are done; start the client again when it ends before."""
-        deadline = time.monotonic() + LONGEST
+    def until(self, done: int, kill_every: int | None = None) -> None:
+        """Wait until so many chunks are done, and start the client again when it ends before.
+
+        Workers are killed by the count of chunks, not by the clock: on a busy machine no sample dies again and again.
+        """
+        deadline = time.monotonic() + MAX_SECONDS
         turns = itertools.cycle(self.cluster.workers)
-        last = time.monotonic()
+        last = self.done()
         while self.done() < done:
-            assert time.monotonic() < deadline, f"{self.done()} chunks after {LONGEST} s: {self.log()}"
+            assert time.monotonic() < deadline, f"{self.done()} chunks after {MAX_SECONDS} s: {self.log()}"
             self.resume()
-            if kill_every and time.monotonic() - last > kill_every:
-                last = time.monotonic()
+            if kill_every and self.done() - last >= kill_every:
+                last = self.done()
                 self.kills += any(self.kill_worker(next(turns)) for _ in self.cluster.workers)
             time.sleep(0.02)
 
@@ -82,7 +85,7 @@ class Torture:
         alone.run()
         there = sweep.open(self.store)
         assert there.status().done == there.status().samples == 5 * self.chunks - 2
-        assert not there.status().failed
+        assert not there.failures()
         assert sorted(map(int, os.listdir(self.store / "journal" / "marks"))) == list(range(self.chunks))
         for name, x in alone.results().items():
             assert np.asarray(there.results()[name]).tobytes() == np.asarray(x).tobytes()
@@ -119,7 +122,7 @@ def test_workers_that_are_killed_from_the_start_cost_a_study_nothing(tmp_path):
     """Each one that begins the first look is killed, more of them than a scheduler's patience with all five places."""
     torture = Torture(tmp_path, 6, 0.3, 2, hosts=False)
     try:
-        deadline = time.monotonic() + LONGEST
+        deadline = time.monotonic() + MAX_SECONDS
         while torture.kills < 22 and not torture.store.exists():  # on a busy machine one may get through
             assert torture.client.poll() is None, torture.log()
             assert time.monotonic() < deadline
@@ -144,27 +147,27 @@ def test_nothing_that_happens_to_a_cluster_loses_or_doubles_a_sample(tmp_path, p
     torture = Torture(tmp_path, 2000, 0.05, 4, hosts=place == "hosts")
     try:
         torture.until(1)
-        torture.until(200, kill_every=1.0)
+        torture.until(200, kill_every=10)
         torture.cluster.kill_scheduler()
-        torture.until(600, kill_every=1.0)
+        torture.until(600, kill_every=10)
         assert torture.codes == [], torture.log()  # the client waited for the scheduler
         torture.kill_client()
-        torture.until(800, kill_every=1.0)
+        torture.until(800, kill_every=10)
         if torture.disk.mounted:
             torture.disk.fill()
             torture.client.wait(120)
             torture.disk.free()
-        torture.until(1000, kill_every=1.0)
+        torture.until(1000, kill_every=10)
         torture.cluster.cut(3)
         since = time.monotonic()
+        torture.until(1100, kill_every=10)
         while time.monotonic() - since < 10.0:
             torture.resume()
-            torture.kill_worker(0)
-            time.sleep(1.0)
+            time.sleep(0.1)
         torture.cluster.join(3)
-        torture.until(1500, kill_every=1.0)
+        torture.until(1500, kill_every=10)
         torture.kill_client()
-        torture.until(2000, kill_every=1.0)
+        torture.until(2000, kill_every=10)
         assert torture.ended() == 0, torture.log()
         wasted = torture.check()
     finally:
