@@ -58,6 +58,30 @@ def test_indexing(study, key):
     assert np.asarray(got).dtype == expected.dtype
 
 
+def random_part(rng, size, lengths):
+    """An index of one axis: a number, a slice, or indices that broadcast with those of other axes."""
+    kind = rng.integers(4)
+    if kind == 0:
+        return int(rng.integers(-size, size))
+    if kind == 1:
+        ends = [None if rng.random() < 0.3 else int(rng.integers(-2 * size, 2 * size)) for _ in range(2)]
+        return slice(*ends, int(rng.choice([-3, -1, 1, 2])))
+    index = rng.integers(-size, size, lengths[: rng.integers(1, 3)][::-1])
+    return index.tolist() if kind == 2 else index
+
+
+def test_random_indices(study):
+    """Numbers, slices and arrays in any mixture of the three axes, which zarr's own indexing takes in part only."""
+    rng = np.random.default_rng(0)
+    stored = study.results()["R"]
+    expected = np.arange(N)[:, None, None] + np.arange(4).reshape(2, 2)
+    for _ in range(300):
+        lengths = rng.integers(1, 4, 2).tolist()
+        key = tuple(random_part(rng, size, lengths) for size in expected.shape[: rng.integers(1, 4)])
+        assert np.shape(stored[key]) == expected[key].shape, key
+        assert np.array_equal(stored[key], expected[key]), key
+
+
 @pytest.mark.parametrize("key", REFUSED, ids=repr)
 @pytest.mark.parametrize("partial", [True, False])
 def test_refusals(study, key, partial):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from multibody.compiler.cache import code_cache
 from multibody.errors import InputError
+from multibody.simulate.free_memory import available
 from multibody.sweep.attempts import REASONS, AttemptLog, first_log
 from multibody.sweep.chunks import ChunkResult, Job, Task, Watch
 from multibody.sweep.cpu import cpu_class
@@ -136,7 +137,8 @@ class CalibrationTask(Task):
                 break
             count = min(longest, fitting, 4 * count)
         wanted = max(min(CHUNK_SECONDS / each if each else FIRST_SAMPLES, fitting), -(-self.n // MAX_CHUNKS))
-        return max(1, min(self.n, int(min(wanted, MEMORY_FRACTION * _free() / max(1.0, memory, size)))))
+        fitting = MEMORY_FRACTION * float(available() or 2**32) / max(1.0, memory, size)
+        return max(1, min(self.n, int(min(wanted, fitting))))
 
 
 @dataclass(frozen=True)
@@ -178,9 +180,3 @@ def peak_memory(platform: str = sys.platform) -> int:
         return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if platform == "darwin" else 1024 * peak  # Linux counts KiB
-
-
-def _free() -> float:
-    from multibody.simulate.free_memory import available
-
-    return float(available() or 2**32)

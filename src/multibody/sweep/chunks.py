@@ -1,6 +1,7 @@
 """The chunks of a study: a worker computes the samples of one, writes and commits them, and returns a `ChunkResult`."""
 
 import os
+import pickle
 import socket
 import time
 from abc import ABC, abstractmethod
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from multibody.sweep import attempts
 from multibody.sweep.cpu import cpu_class
 from multibody.sweep.designs.samples import Sample, Samples
-from multibody.sweep.errors import StoreError
-from multibody.sweep.evaluation import Evaluation, Function
+from multibody.sweep.errors import StoreError, SweepError
+from multibody.sweep.evaluation import Evaluation, Function, one_line
 from multibody.sweep.store import commits
 from multibody.sweep.store.commits import ChunkCommit
 from multibody.sweep.store.format import read
@@ -133,19 +134,38 @@ class ChunkTask(Task):
         return job.samples.rows(index)
 
 
-def compute(job: Job, task: Task, watch: Watch = unwatched) -> ChunkResult:
-    """Compute a chunk and write it, unless it is done already."""
-    computed = task.evaluate(job, watch)
-    return computed if isinstance(computed, ChunkResult) else write(computed)
+def evaluate(job: Job, task: Task, watch: Watch = unwatched) -> Evaluation | ChunkResult:
+    """Evaluate a task; an error that is no sample's becomes a result."""
+    try:
+        return task.evaluate(job, watch)
+    except Exception as error:
+        return _raised(task.chunk, error)
 
 
 def write(computed: Evaluation) -> ChunkResult:
-    """Write a chunk, commit it, and remove its attempt log."""
+    """Write a chunk, commit it, and remove its attempt log; an error becomes a result."""
     try:
         commit = commits.write(computed.store, computed.rows, computed.commit)
+    except Exception as error:
+        return _raised(computed.commit.chunk, error)
     finally:
         computed.log.close(remove=True)
     return _result(commit, len(computed.index), "done")._replace(dependent=computed.dependent)
+
+
+def compute(job: Job, task: Task) -> ChunkResult:
+    """Compute a chunk and write it, unless it is done already."""
+    computed = evaluate(job, task)
+    return computed if isinstance(computed, ChunkResult) else write(computed)
+
+
+def _raised(chunk: int, error: Exception) -> ChunkResult:
+    """The result with an error, or with its message if it cannot be pickled."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        error = SweepError(one_line(error))
+    return ChunkResult(chunk, "raised", error=error)
 
 
 def worker_name() -> str:

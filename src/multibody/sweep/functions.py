@@ -43,8 +43,7 @@ class Simulation:
 
     def run(self, sample: Sample, every: int | None = None) -> Run:
         """The run of one sample; or of a batch, which has its q."""
-        start = self.simulator.robot.home() if self.q is None else np.asarray(self.q)
-        q = sample.get("q", start)
+        q = sample.get("q", self._start)
         return self.simulator(
             q,
             sample.get("v"),
@@ -54,10 +53,13 @@ class Simulation:
             parameters={name: x for name, x in sample.items() if name not in STATE},
         )
 
+    @property
+    def _start(self) -> NDArray[Any]:
+        return np.asarray(self.simulator.robot.home() if self.q is None else self.q)
+
     def __call__(self, sample: Sample) -> dict[str, NDArray[Any]]:
         count = len(next(iter(sample.values())))
-        start = self.simulator.robot.home() if self.q is None else np.asarray(self.q)
-        run = self.run({"q": np.broadcast_to(start, (count, *start.shape)), **sample})
+        run = self.run({"q": np.broadcast_to(self._start, (count, *self._start.shape)), **sample})
         return {name: np.asarray(metric(run)) for name, metric in self.metrics.items()}
 
 

@@ -131,17 +131,13 @@ def _content(x: Any, name: str) -> bytes:
         return f"{kind} {x!r}".encode()
     if isinstance(x, ModuleType):
         return f"module {x.__name__}".encode()
-    if _parts(x) or _is_plain_class(x):
+    if _parts(x) or isinstance(x, Mapping | list | tuple) or hasattr(type(x), "__dataclass_fields__") or is_users(x):
         return f"{kind} {len(_parts(x))}".encode()
     return f"{kind} ".encode() + _pickled(x, name)
 
 
 def _qualified(kind: type) -> str:
     return f"{kind.__module__.removeprefix(SCRIPT_PREFIX)}.{kind.__qualname__}"
-
-
-def _is_plain_class(x: Any) -> bool:
-    return isinstance(x, Mapping | list | tuple) or hasattr(type(x), "__dataclass_fields__") or is_users(x)
 
 
 def _pickled(x: Any, name: str) -> bytes:

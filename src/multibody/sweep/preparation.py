@@ -71,13 +71,9 @@ def check_unchanged(plan: Plan, path: Path) -> Store:
     if store is None:
         raise StoreError(f"{path}: the store is gone: it was removed while the study began")
     header = store.header
-    fixed = [
-        ("seed", header["seed"], plan.job.seed),
-        ("nan_fails", header["nan_fails"], plan.job.nan_fails),
-        ("chunk", header["chunk"], header["chunk"] if plan.chunk is None else plan.chunk),
-    ]
-    for name, before, now in fixed:
-        if before != now:
+    settings = {"seed": plan.job.seed, "nan_fails": plan.job.nan_fails, "chunk": plan.chunk or header["chunk"]}
+    for name, now in settings.items():
+        if (before := header[name]) != now:
             raise StudyChangedError(f"{store.path}: the study was begun with {name}={before!r}, got {now!r}: {_ELSE}")
     before, now = header["samples"], store_format.as_json(plan.samples.plain())
     if before != now:

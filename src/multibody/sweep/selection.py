@@ -67,8 +67,3 @@ def select(record: Record, limit: int = MAX_SAMPLES) -> SampleSelection:
     if not len(index):
         raise InputError(f"{store.path}: no sample is done yet")
     return SampleSelection(record, index, store.n)
-
-
-def scalars(record: Record) -> list[str]:
-    """The names of the results that are one number a sample."""
-    return [name for name, x in record.results(partial=True).items() if x.ndim == 1]

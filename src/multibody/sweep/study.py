@@ -14,7 +14,7 @@ from multibody.geometry._arrays import choice, truth
 from multibody.simulate import Run
 from multibody.sweep import plots, preparation, scheduler
 from multibody.sweep.chunks import Job
-from multibody.sweep.designs.random_streams import check_seed
+from multibody.sweep.designs.random_streams import check_integer, check_seed
 from multibody.sweep.designs.samples import Sample, Samples, samples_of
 from multibody.sweep.errors import StoreError
 from multibody.sweep.evaluation import call_function
@@ -23,7 +23,7 @@ from multibody.sweep.functions import Simulation, function_of
 from multibody.sweep.identity import identity
 from multibody.sweep.preparation import Plan
 from multibody.sweep.progress import Progress, progress_watcher
-from multibody.sweep.selection import scalars, select
+from multibody.sweep.selection import select
 from multibody.sweep.store import format as store_format
 from multibody.sweep.store.lock import locked
 from multibody.sweep.store.record import FailedSample, Record, Status
@@ -83,9 +83,7 @@ class Study:
         self.function = None if function is None else function_of(function, options)
         self.samples = None if samples is None else samples_of(samples)
         self.path: Path = store_format.check_path(store)
-        if chunk is not None and (isinstance(chunk, bool) or not isinstance(chunk, int | np.integer) or chunk < 1):
-            raise InputError(f"chunk: expected a positive number of samples, got {chunk!r}")
-        self.chunk = None if chunk is None else int(chunk)
+        self.chunk = None if chunk is None else check_integer(chunk, "chunk")
         self.seed = check_seed(seed)
         self.nan_fails, self.fork = truth(nan_fails, "nan_fails"), truth(fork, "fork")
         self._known: Record | None = None
@@ -215,8 +213,8 @@ class Study:
 
     def histogram(self, *names: str, path: str | PathLike[str] | None = None) -> Any:
         """A figure of how often values occur; by default of every result of one number a sample."""
-        record = self.record
-        return plots.histograms(select(record), names or tuple(scalars(record)), path)
+        scalars = (name for name, x in self.results(partial=True).items() if x.ndim == 1)
+        return plots.histograms(select(self.record), names or tuple(scalars), path)
 
     def parallel(self, *names: str, color: str | None = None, path: str | PathLike[str] | None = None) -> Any:
         """A figure of parallel coordinates: a line a sample over the axes of these names."""

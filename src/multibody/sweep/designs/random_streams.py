@@ -24,9 +24,15 @@ _UNIT = 2.0**-53
 
 def check_seed(seed: Any) -> int:
     """Check that a seed can be a key."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**128:
-        raise InputError(f"seed: expected an integer from 0 to 2**128 - 1, got {seed!r}")
-    return int(seed)
+    return check_integer(seed, "seed", 0, 128)
+
+
+def check_integer(x: Any, what: str, least: int = 1, bits: int = 62) -> int:
+    """Check an integer from `least` to below 2**bits."""
+    if isinstance(x, bool) or not isinstance(x, int | np.integer) or not least <= x < 2**bits:
+        kind = "a positive integer" if least else "an integer, zero or positive,"
+        raise InputError(f"{what}: expected {kind} below 2**{bits}, got {x!r}")
+    return int(x)
 
 
 def words(seed: int, index: NDArray[np.int64], count: int, first: int = 0, purpose: int = FUNCTION) -> NDArray[Any]:

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
+from multibody.sweep.designs.random_streams import check_integer
+from multibody.sweep.identity import digest_of, identity
 
 Sample = dict[str, NDArray[Any]]
 """Arrays (samples, ...) by name."""
@@ -31,10 +33,10 @@ class Samples(ABC):
     """Whether a store has to keep the samples, because no plain data describes them."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or not 0 < self.n < 2**62:
-            raise InputError(f"samples: expected their number to be a positive integer, got {self.n!r}")
-        object.__setattr__(self, "n", int(self.n))
-        check_units(self.units, self.names)
+        object.__setattr__(self, "n", check_integer(self.n, "the number of samples"))
+        for name, unit in self.units.items():
+            if name not in self.names or not isinstance(unit, str):
+                raise InputError(f"units: expected texts for {', '.join(self.names)}, got {name!r}: {unit!r}")
 
     @property
     @abstractmethod
@@ -52,9 +54,7 @@ class Samples(ABC):
 
     def __getitem__(self, index: Any) -> Sample:
         indices = np.arange(*index.indices(self.n)) if isinstance(index, slice) else np.asarray(index)
-        if indices.dtype.kind not in "iu" or (
-            indices.size and not (-self.n <= indices.min() and indices.max() < self.n)
-        ):
+        if indices.dtype.kind not in "iu" or not ((-self.n <= indices) & (indices < self.n)).all():
             raise InputError(f"samples: expected indices from 0 to {self.n - 1}, got {index!r}")
         rows = self.rows(np.atleast_1d(indices % self.n).astype(np.int64))
         return rows if indices.ndim else {name: x[0] for name, x in rows.items()}
@@ -99,8 +99,6 @@ class Mapped(Samples):
         return {name: x[start:stop] for name, x in self.arrays.items()}
 
     def plain(self) -> dict[str, Any]:
-        from multibody.sweep.identity import digest_of
-
         digests = {name: digest_of(x) for name, x in self.arrays.items()}
         return {"kind": "Mapped", "n": self.n, "units": dict(self.units), "arrays": digests}
 
@@ -121,8 +119,6 @@ class Indexed(Samples):
         return checked_arrays(self.function(index), "samples", len(index))
 
     def plain(self) -> dict[str, Any]:
-        from multibody.sweep.identity import identity
-
         return {"kind": "Indexed", "n": self.n, "units": dict(self.units), "function": identity(self.function)}
 
 
@@ -187,13 +183,6 @@ def is_kept(dtype: np.dtype[Any]) -> bool:
     (True, False, False)
     """
     return dtype.kind in KINDS and dtype.itemsize <= (16 if dtype.kind == "c" else 8)
-
-
-def check_units(units: Mapping[str, str], names: tuple[str, ...]) -> None:
-    """Refuse units of what is not varied."""
-    for name, unit in units.items():
-        if name not in names or not isinstance(unit, str):
-            raise InputError(f"units: expected texts for {', '.join(names)}, got {name!r}: {unit!r}")
 
 
 def _plain(x: Any) -> Any:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from multibody.errors import InputError
+from multibody.sweep.designs.random_streams import check_integer
 from multibody.sweep.executors import dask
 from multibody.sweep.executors.executor import ChunkExecutor
 from multibody.sweep.executors.futures import Futures
@@ -31,6 +32,9 @@ def executor_for(
         raise InputError(f"limit: expected a positive time in s, got {limit!r}")
     if executor != "processes" and (memory is not None or workers is not None):
         raise InputError('memory and workers: expected only with executor="processes"')
+    for name, x in (("memory", memory), ("workers", workers)):
+        if x is not None:
+            check_integer(x, name)
     if executor == "processes":
         if memory is not None and not sys.platform.startswith("linux"):
             raise InputError("memory: expected Linux, which alone can limit the memory of a process")

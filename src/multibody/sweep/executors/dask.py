@@ -19,7 +19,7 @@ from multibody.sweep.chunks import ChunkResult, Job, Task
 from multibody.sweep.errors import SweepError, SweepWarning
 from multibody.sweep.executors import dask_worker
 from multibody.sweep.executors.dask_worker import WorkerLost
-from multibody.sweep.executors.executor import ChunkExecutor, lost, raised
+from multibody.sweep.executors.executor import ChunkExecutor, lost
 from multibody.sweep.retries import MAX_SCHEDULER_ABSENCE, MAX_WORKER_ABSENCE
 from multibody.sweep.shipping import pack
 
@@ -45,9 +45,9 @@ def _distributed() -> Any:
 
 def is_cluster(executor: Any) -> bool:
     """Whether an object is a Dask client, or a cluster such as LocalCluster."""
-    if "distributed" not in sys.modules:
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
         return False
-    distributed = _distributed()
     if isinstance(executor, distributed.cfexecutor.ClientExecutor):
         raise InputError("executor: expected the Dask client itself, study.run(client), got its client.get_executor()")
     return isinstance(executor, distributed.Client | distributed.deploy.Cluster)
@@ -106,22 +106,16 @@ class Dask(ChunkExecutor):
         future.add_done_callback(lambda ended: self._ended.put((number, ended)))
 
     def collect(self) -> list[ChunkResult]:
-        entries = []
-        with contextlib.suppress(queue.Empty):
-            entries.append(self._ended.get(timeout=POLL_INTERVAL))
-            while True:
-                entries.append(self._ended.get_nowait())
         results = []
-        for number, future in entries:
-            task, _ = self._under_way.pop(number, (None, None))
-            if task is None:
-                continue
-            try:
-                results.append(self._gather(future))
-            except WorkerLost as error:
-                results.append(lost(task.chunk, str(error)))
-            except Exception as error:
-                results.append(raised(task.chunk, error))
+        with contextlib.suppress(queue.Empty):
+            while True:
+                number, future = self._ended.get(timeout=0.0 if results else POLL_INTERVAL)
+                task, _ = self._under_way.pop(number, (None, None))
+                if task is not None:
+                    try:
+                        results.append(self._gather(future))
+                    except WorkerLost as error:
+                        results.append(lost(task.chunk, str(error)))
         self._stay_connected()
         self._count()
         return results
@@ -130,18 +124,14 @@ class Dask(ChunkExecutor):
         futures = [future for _, future in self._under_way.values() if future is not None]
         with contextlib.suppress(Exception):  # the scheduler may be gone
             self._client.cancel(futures)
-        self._discard_attempts()
+        for task, _ in self._under_way.values():  # workers continue, but other hosts would take them for dead
+            attempts.discard_attempts(task.log(self._path))
         self._under_way.clear()
         self._unregister()
         self._settings.close()
         if self._address is not None:
             with contextlib.suppress(Exception):
                 self._client.close(timeout=2)
-
-    def _discard_attempts(self) -> None:
-        """Discard the attempts under way: workers continue, but other hosts would take them for dead."""
-        for task, _ in self._under_way.values():
-            attempts.discard_attempts(task.log(self._path))
 
     def _unregister(self) -> None:
         """Remove the study from all workers."""

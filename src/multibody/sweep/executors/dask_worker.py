@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from multibody.sweep import attempts
-from multibody.sweep.chunks import ChunkResult, Task, Watch, unwatched, write
+from multibody.sweep.chunks import ChunkResult, Task, Watch, evaluate, unwatched, write
 from multibody.sweep.errors import SweepError
 from multibody.sweep.shipping import unpack
 
@@ -48,7 +48,7 @@ def compute(name: str, task: Task, limit: float | None) -> ChunkResult:
     if task.chunk < 0 or log.exists():
         _settle()
     with _guard(limit, log) as watch:
-        computed = task.evaluate(job, watch)
+        computed = evaluate(job, task, watch)
     if isinstance(computed, ChunkResult):
         return computed
     from distributed import secede

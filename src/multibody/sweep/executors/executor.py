@@ -43,8 +43,3 @@ class ChunkExecutor(ABC):
 def lost(chunk: int, reason: str) -> ChunkResult:
     """The result of a chunk whose worker was lost."""
     return ChunkResult(chunk, "lost", error=reason)
-
-
-def raised(chunk: int, error: BaseException) -> ChunkResult:
-    """The result of a chunk that could not be computed or written, for a reason that is no sample's."""
-    return ChunkResult(chunk, "raised", error=error)

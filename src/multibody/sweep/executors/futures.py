@@ -9,7 +9,7 @@ from typing import Any, final
 from multibody.sweep import attempts
 from multibody.sweep.chunks import ChunkResult, Job, Task, compute
 from multibody.sweep.errors import SweepError
-from multibody.sweep.executors.executor import ChunkExecutor, raised
+from multibody.sweep.executors.executor import ChunkExecutor
 from multibody.sweep.shipping import pack, unpack
 
 POLL_INTERVAL = 1.0
@@ -31,7 +31,7 @@ class Futures(ChunkExecutor):
         self._executor, self._path = executor, path
         self._parcel = b""
         self._waiting: deque[Task] = deque()
-        self._under_way: dict[Future[ChunkResult], int] = {}
+        self._under_way: set[Future[ChunkResult]] = set()
         self._alone = False
         """Whether the chunk under way has to be the only one."""
 
@@ -46,13 +46,11 @@ class Futures(ChunkExecutor):
         ended, _ = wait(self._under_way, POLL_INTERVAL, FIRST_COMPLETED)
         results = []
         for future in ended:
-            chunk = self._under_way.pop(future)
+            self._under_way.remove(future)
             try:
                 results.append(future.result())
             except (BrokenExecutor, CancelledError) as error:
                 raise _broken(error) from error
-            except Exception as error:
-                results.append(raised(chunk, error))
         self._hand_out()
         return results
 
@@ -71,7 +69,7 @@ class Futures(ChunkExecutor):
                 self._alone = True
             task = self._waiting.popleft()
             try:
-                self._under_way[self._executor.submit(_compute, self._parcel, task)] = task.chunk
+                self._under_way.add(self._executor.submit(_compute, self._parcel, task))
             except (BrokenExecutor, RuntimeError) as error:
                 raise _broken(error) from error
 

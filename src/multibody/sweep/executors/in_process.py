@@ -4,9 +4,9 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, final
 
-from multibody.sweep.chunks import ChunkResult, Job, Task, unwatched, write
+from multibody.sweep.chunks import ChunkResult, Job, Task, evaluate, write
 from multibody.sweep.evaluation import Evaluation
-from multibody.sweep.executors.executor import ChunkExecutor, raised
+from multibody.sweep.executors.executor import ChunkExecutor
 
 
 @final
@@ -32,9 +32,9 @@ class InProcess(ChunkExecutor):
     def collect(self) -> list[ChunkResult]:
         results = []
         if self._tasks:
-            computed = self._evaluate(self._tasks.popleft())
+            computed = evaluate(self._job, self._tasks.popleft())
             if isinstance(computed, Evaluation):
-                self._writing.append(self._writer.submit(_write, computed))
+                self._writing.append(self._writer.submit(write, computed))
             else:
                 results.append(computed)
         while self._writing and (self._writing[0].done() or len(self._writing) > 1 or not self._tasks):
@@ -44,16 +44,3 @@ class InProcess(ChunkExecutor):
     def close(self) -> None:
         self._tasks.clear()
         self._writer.shutdown()
-
-    def _evaluate(self, task: Task) -> Evaluation | ChunkResult:
-        try:
-            return task.evaluate(self._job, unwatched)
-        except Exception as error:
-            return raised(task.chunk, error)
-
-
-def _write(computed: Evaluation) -> ChunkResult:
-    try:
-        return write(computed)
-    except Exception as error:
-        return raised(computed.commit.chunk, error)

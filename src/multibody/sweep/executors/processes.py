@@ -153,6 +153,8 @@ class Processes(ChunkExecutor):
             self._drop(worker)
             self._note_death(worker.task)
             return worker.lost("its process died")
+        if isinstance(answer, SweepError):
+            raise answer
         self._idle_deaths = 0
         if answer == FREE and worker.task is not None:
             worker.writing.add(worker.task.chunk)

@@ -11,6 +11,7 @@
 Uncommitted files are ignored; a commit whose file is missing or altered is an error. Nothing here is ever unpickled.
 """
 
+import contextlib
 import hashlib
 import json
 import math
@@ -109,11 +110,9 @@ class Store:
     def tidy(self) -> None:
         """Remove the files that processes left when they died."""
         for left in self.scratch.iterdir():
-            try:
+            with contextlib.suppress(FileNotFoundError):
                 if time.time() - left.stat().st_mtime > MAX_SCRATCH_AGE:
                     left.unlink()
-            except FileNotFoundError:
-                continue
 
 
 def encode(column: Column, rows: NDArray[Any], chunk: int) -> tuple[bytes, bytes]:

@@ -119,14 +119,14 @@ class Record:
 
     def extreme(self, name: str, largest: bool) -> int:
         """The index of the sample with the largest or smallest result, among those that did not fail."""
-        columns = {
-            column.name: column for column in self._columns("results") if not column.shape and column.dtype.kind != "c"
-        }
-        if name not in columns:
-            raise InputError(f"expected a result of one real number a sample, of {', '.join(columns)}, got {name!r}")
+        real = [column for column in self._columns("results") if not column.shape and column.dtype.kind != "c"]
+        column = next((column for column in real if column.name == name), None)
+        if column is None:
+            names = ", ".join(column.name for column in real)
+            raise InputError(f"expected a result of one real number a sample, of {names}, got {name!r}")
         best, index = -np.inf, -1
         for commit in self.commits():
-            start, rows = self.store.span(commit.chunk)[0], commits.rows(self.store, columns[name], commit)
+            start, rows = self.store.span(commit.chunk)[0], commits.rows(self.store, column, commit)
             values = np.where(np.isnan(rows), -np.inf, rows if largest else -rows.astype(np.float64))
             values[[failure.index - start for failure in commit.failures]] = -np.inf
             k = int(values.argmax())
