@@ -9,6 +9,7 @@ from multibody.algorithms import analytical_jacobian, kinematics, manipulability
 from multibody.errors import InputError, SingularityError
 from multibody.geometry import rates
 
+from ..every_law import each_case
 from ..laws.tools import mul, near
 from ..model.trees import random_model, random_state
 from ..surface import PARAMETERISATIONS, POSITIONS
@@ -23,7 +24,7 @@ def state(seed=5):
     return State(model, q, v, 0 * v, rng)
 
 
-@pytest.mark.parametrize("rotation", PARAMETERISATIONS)
+@each_case("rotation", PARAMETERISATIONS)
 def test_rates_of_rotation_parameters(rotation):
     s = state()
     J = analytical_jacobian.analytical_jacobian(s.tree, s.frame, s.q, rotation)

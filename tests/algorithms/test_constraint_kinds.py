@@ -28,6 +28,7 @@ from multibody.model import configuration
 from multibody.model.builder import Builder
 from multibody.model.shapes import Cylinder, Sphere
 
+from ..every_law import each_case
 from .test_constraints import CORNERS, EACH, FEET, HERE, QUADRUPED, THERE, four_bar, state
 
 ROBOT = mb.Robot(QUADRUPED)
@@ -40,7 +41,7 @@ NEW = tuple(
 # ---- ranks -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("constraint", EACH, ids=lambda c: c.name)
+@each_case("constraint", EACH, ids=lambda c: c.name)
 def test_rank_of_each(constraint):
     """Of one configuration a number, of a batch as many; only a surface has redundant rows. [RD §2.10.4]"""
     q = configuration.random(QUADRUPED.tree, np.random.default_rng(1), (2, 3))
@@ -244,8 +245,8 @@ def apart(**shifts):
     return [PointContact(name, FEET[0], anchor=(x, 0.0, 0.0)) for name, x in shifts.items()]
 
 
-@pytest.mark.parametrize(
-    ("constraints", "words"),
+@each_case(
+    "constraints, words",
     [
         (apart(a=0.0, b=1.0), "'a' and 'b' hold two points of 'lf-shank', 0 m apart, at places 1 m apart"),
         ([SurfaceContact("sole", FEET[0], CORNERS[:2], CORNERS[::2][:1] + CORNERS[3:])], "'sole' holds two points"),

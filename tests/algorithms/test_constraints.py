@@ -29,6 +29,7 @@ from multibody.model.joints import Revolute
 from multibody.model.shapes import Cylinder, Sphere
 from multibody.textbook.generalized_forces import Action, generalized_force
 
+from ..every_law import each_case
 from ..sampling import sampled
 
 QUADRUPED = mb.load("quadruped").model
@@ -301,8 +302,8 @@ def test_redundant_rows_compile(constraints):
         np.testing.assert_allclose(found, plain, atol=1e-9 * np.abs(plain).max())
 
 
-@pytest.mark.parametrize(
-    ("constraints", "words"),
+@each_case(
+    "constraints, words",
     [
         ([], "expected at least one constraint"),
         ([PointContact("a", "foot-lf"), PointContact("a", "foot-rf")], "two constraints are named 'a'"),
@@ -323,8 +324,8 @@ def test_bad_sets(constraints, words):
         ConstraintSet(QUADRUPED, constraints)
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
+@each_case(
+    "make, words",
     [
         (lambda: Distance("a", "foot-lf", "foot-rf", np.inf), "expected a finite number, got inf"),
         (lambda: Distance("a", "foot-lf", "foot-rf", "long"), "constraint 'a': expected real floats"),

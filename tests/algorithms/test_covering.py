@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume
 
+from ..every_law import each_case
 from ..laws import test_random_trees as random_trees
 from ..laws.tools import near
 from ..model.trees import MOVING
@@ -61,7 +62,7 @@ def test_a_law_has_the_same_random_numbers_every_time():
     near(np.array(found[half:]), np.array(found[:half]), 0.0)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "module",
     [
         random_trees,

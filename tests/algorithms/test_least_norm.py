@@ -7,6 +7,7 @@ import multibody as mb
 from multibody.algorithms import least_norm
 from multibody.algorithms.constraint_projection import contact_inertia
 
+from ..every_law import each_case
 from ..laws.tools import near
 
 
@@ -17,9 +18,9 @@ def rows(rng, n, extra):
     return np.concatenate([J, rng.standard_normal((extra, n)) @ J])[rng.permutation(n + extra)]
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("extra", [0, 1, 4])
-@pytest.mark.parametrize("n", [1, 3, 7])
+@each_case("weighted", [False, True])
+@each_case("extra", [0, 1, 4])
+@each_case("n", [1, 3, 7])
 def test_beside_numpy(n, extra, weighted):
     """What J M^-1 J^T leaves of the rows is as little as with eigenvalues, although it squares their condition."""
     rng = np.random.default_rng(n + 10 * extra)

@@ -9,6 +9,8 @@ import multibody as mb
 from multibody.algorithms import centroidal, rows
 from multibody.errors import InputError
 
+from ..every_law import each_case
+
 
 @dataclass(frozen=True)
 class Height(rows.Rows):
@@ -82,7 +84,7 @@ def test_a_users_constraint_holds_as_a_kernel():
     np.testing.assert_allclose(held.jacobian(q) @ a, -held.bias(q, v), atol=1e-9)
 
 
-@pytest.mark.parametrize("bad", [5, None, [], "foot", [FOOT, 3]])
+@each_case("bad", [5, None, [], "foot", [FOOT, 3]])
 def test_what_is_no_rows(bad):
     with pytest.raises(InputError, match="here: expected constraints, got"):
         rows.members(bad, "here")

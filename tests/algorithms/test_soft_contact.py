@@ -7,6 +7,8 @@ import multibody as mb
 from multibody.algorithms.soft_contact import SoftContact
 from multibody.errors import InputError
 
+from ..every_law import each_case
+
 GROUND = SoftContact(stiffness=1e4, damping=100.0, friction=0.6, slip=0.01)
 
 
@@ -54,8 +56,8 @@ def test_a_quadruped_comes_to_rest_on_its_feet():
     np.testing.assert_allclose(total, [0.0, 0.0, robot.mass * 9.81], atol=0.02 * robot.mass * 9.81)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
+@each_case(
+    "given, message",
     [
         ({"slip": 0.0}, "soft contact, slip: expected a finite number > 0, got 0.0"),
         ({"stiffness": np.inf}, "soft contact, stiffness: expected a finite number > 0, got inf"),

@@ -11,6 +11,7 @@ from multibody.model.builder import Builder
 from multibody.model.joint import Mimic
 from multibody.model.joints import Fixed, Prismatic, Revolute
 
+from ..every_law import each_case
 from ..sources.test_quick_tutorial_maximal import chain, inertia, state
 from ..sources.truth import same
 
@@ -38,7 +39,7 @@ def test_velocities_that_no_joint_allows(figure):
         velocities.joint_velocities(figure, q, V[..., :5])
 
 
-@pytest.mark.parametrize("within", [np.nan, np.inf, -1e-6, "a", [1e-6], None])
+@each_case("within", [np.nan, np.inf, -1e-6, "a", [1e-6], None])
 def test_how_far_off_is_a_number(figure, within):
     """No number of a kind that would let every velocity pass."""
     q, _, _ = state(figure)
@@ -76,7 +77,7 @@ def calls(model):
 QUADRUPED = mb.load("quadruped").model
 
 
-@pytest.mark.parametrize("name", calls(QUADRUPED))
+@each_case("name", calls(QUADRUPED))
 def test_states_that_are_refused(name):
     """Lists are taken; batches that do not broadcast, quaternions that are no units and wrong lengths are not."""
     function, core = calls(QUADRUPED)[name]
@@ -192,7 +193,7 @@ WITH_NAMES = {
 Q = np.array([0.1, 0.2, 0.3])
 
 
-@pytest.mark.parametrize("name", WITH_NAMES)
+@each_case("name", WITH_NAMES)
 def test_names_that_are_none(name):
     """A set has no order, and V has one."""
     call, arm = WITH_NAMES[name], mb.load("planar-arm")

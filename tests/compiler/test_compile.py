@@ -8,6 +8,7 @@ import pytest
 import multibody as mb
 from multibody.errors import InputError
 
+from ..every_law import each_case
 from ..laws.tools import near
 
 
@@ -93,8 +94,8 @@ def test_words_of_others_for_the_argument(derivative):
         derivative(cost, mode="forward")
 
 
-@pytest.mark.parametrize(
-    ("derivative", "shapes", "name", "names"),
+@each_case(
+    "derivative, shapes, name, names",
     [
         (mb.gradient(cost), (3, 2), "cost_gradient", ["x", "u"]),
         (mb.gradient(cost, (0, 1)), (3, 2), "cost_gradient", ["x", "u"]),

@@ -7,9 +7,11 @@ import multibody as mb
 from multibody.compiler.config import _from_environment
 from multibody.compiler.runtime import workers
 
+from ..every_law import each_case
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
+
+@each_case(
+    "name, value, message",
     [
         ("level", 7, r"config\.level: expected 1, 2 or 3, got 7"),
         ("level", "a", r"config\.level: expected 1, 2 or 3, got 'a'"),

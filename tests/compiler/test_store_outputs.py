@@ -9,6 +9,8 @@ from multibody.compiler.ir.liveness import MIN_ZERO_RUN
 from multibody.compiler.ir.passes import prepare
 from multibody.compiler.ir.segments import cut
 
+from ..every_law import each_case
+
 COUNTS = (0, 1, 3, 4, 5, 8, 9, 17, 4097)
 DTYPES = ("float64", "float32")
 
@@ -74,8 +76,8 @@ def test_every_batch_and_every_single_call(name, dtype):
             same(tuple(f[-1] for f in found), arrays(kernel(X[-1])))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", CASES)
+@each_case("dtype", DTYPES)
+@each_case("name", CASES)
 def test_what_was_in_out_does_not_matter_nor_what_is_beside_it(name, dtype):
     kernel = mb.compile(CASES[name], 5, dtype=dtype)
     X = np.random.default_rng(0).standard_normal((13, 5)).astype(dtype)

@@ -12,6 +12,7 @@ from multibody.geometry import log_cholesky
 from multibody.identification import base_parameters, identify
 from multibody.model.joints import Revolute
 
+from ..every_law import each_case
 from ..laws.tools import near
 from ..model.trees import random_model
 
@@ -268,8 +269,8 @@ def test_batches_of_any_shape_are_one_set_of_data():
 # ---- bad input -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
+@each_case(
+    "change, message",
     [
         ({"q": np.zeros((5, 4))}, r"q needs the shape \(\.\.\., 3\)"),
         ({"tau": np.zeros((5, 2))}, r"tau needs the shape \(\.\.\., 3\)"),
@@ -300,8 +301,8 @@ def test_bad_input_is_refused(change, message):
         identify(ARM.tree, **given)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
+@each_case(
+    "given, message",
     [
         ({"samples": -1}, "base_parameters of planar-arm: expected a number of samples, got -1"),
         ({"samples": 1.5}, "expected a number of samples, got 1.5"),

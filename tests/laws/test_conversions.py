@@ -12,6 +12,7 @@ import multibody as mb
 from multibody import Pose, Rotation
 from multibody.geometry import euler, operators
 
+from ..every_law import each_case
 from ..surface import SEQUENCES, homogeneous_matrices, rotation_matrices
 from .tools import angles, mul, near, quaternions, vectors
 
@@ -154,7 +155,7 @@ def test_projection_finds_the_nearest_rotation(M):
     near(Rotation.from_matrix(M, project=True).matrix, (U * [1, 1, sign]) @ Vt, 1e-11)
 
 
-@pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9, 1e-11, 1e-12])
+@each_case("gap", [1e-3, 1e-6, 1e-9, 1e-11, 1e-12])
 def test_projection_is_as_precise_as_the_gap_of_the_singular_values_allows(gap):
     rng = np.random.default_rng(0)
     U, V = rotation_matrices(rng), rotation_matrices(rng)
@@ -162,7 +163,7 @@ def test_projection_is_as_precise_as_the_gap_of_the_singular_values_allows(gap):
     near(Rotation.from_matrix(M, project=True).matrix, U @ V.T, 100 * np.finfo(float).eps / gap)
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e-170, 1e-100, 1.0, 1e100, 1e160, 1e200])
+@each_case("scale", [1e-200, 1e-170, 1e-100, 1.0, 1e100, 1e160, 1e200])
 def test_projection_does_not_depend_on_the_scale_of_the_matrix(scale):
     M = rotation_matrices(np.random.default_rng(1)) @ np.diag([1.0, 2.0, 0.5])
     for matrix in (M, np.diag([1.0, 0.9, -0.5])):

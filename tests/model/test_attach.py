@@ -17,6 +17,7 @@ from multibody.model.model import Model
 from multibody.model.shapes import Box, Cylinder
 from multibody.model.surgery import attach, beside, change, lock, payload, remove, rename, scale
 
+from ..every_law import each_case
 from .by_hand import jacobians
 from .by_hand import mass_matrix as body_mass_matrix
 from .links import assert_same_poses, gripper, own_joints, poses
@@ -190,8 +191,8 @@ def test_change_sets_parameters():
     assert change(model) == model
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
+@each_case(
+    "given, message",
     [
         ({"inertias": {"thum": None}}, "no link is named 'thum'; did you mean 'thumb'"),
         ({"inertias": {"thumb": 3.0}}, "change, inertia: expected SpatialInertia, got 3.0"),

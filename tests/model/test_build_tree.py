@@ -16,6 +16,7 @@ from multibody.model.joints import Continuous, Fixed, Helical, Planar, Prismatic
 from multibody.model.link import Frame, Link
 from multibody.model.model import Model
 
+from ..every_law import each_case
 from ..laws.tools import near
 from ..surface import particles, rotational_inertia
 from .trees import models, random_inertia, random_model, world_poses
@@ -202,8 +203,8 @@ def test_mimic_joints_follow_through_chains():
     near(third.subspace(q).matrix[:, 0], [0, 0, -6.0, 0, 0, 0], 0.0)
 
 
-@pytest.mark.parametrize(
-    ("mimics", "says", "at"),
+@each_case(
+    "mimics, says, at",
     [
         ({"a": "nobody"}, "joint 'a' mimics the joint 'nobody', which does not exist", "a"),
         ({"a": "a"}, "joint 'a' mimics itself", "a"),
@@ -266,7 +267,7 @@ NOT_TREES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", NOT_TREES)
+@each_case("case", NOT_TREES)
 def test_what_is_not_a_tree_is_told(case):
     names, joints, frames, says, element = NOT_TREES[case]
     with pytest.raises(StructureError) as error:
@@ -288,8 +289,8 @@ def test_a_cycle_is_named_along_its_joints():
     assert all(edge in edges for edge in pairwise(way))
 
 
-@pytest.mark.parametrize(
-    ("limits", "says"),
+@each_case(
+    "limits, says",
     [
         (Limits(lower=1.0, upper=-1.0), "joint 'j': limits of coordinate 0: expected lower <= upper, got 1 and -1"),
         (Limits(lower=(0.0, 1.0)), "joint 'j': limits.lower: expected one number or 1, got (0.0, 1.0)"),

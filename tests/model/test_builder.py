@@ -12,6 +12,7 @@ from multibody.model.joint import Limits
 from multibody.model.joints import Fixed, Floating, Prismatic, Revolute
 from multibody.model.shapes import Box, Cylinder, Mesh, Sphere
 
+from ..every_law import each_case
 from ..laws.tools import near
 from .trees import random_inertia, world_poses
 
@@ -117,8 +118,8 @@ def test_actuators_are_all_or_those_that_are_named():
     assert (motor.joint, motor.gear) == ("j", 5.0)
 
 
-@pytest.mark.parametrize(
-    ("build", "says"),
+@each_case(
+    "build, says",
     [
         (lambda b: b.body("a"), "robot: a link named 'a' is there already"),
         (lambda b: b.frame("a", "a"), "robot: a frame named 'a' is there already"),

@@ -11,6 +11,7 @@ from multibody.geometry import Pose, Rotation, Twist
 from multibody.model.joints import KINDS, Helical, Prismatic, Universal, check_kind
 from multibody.model.joints.motion_subspace import Subspace
 
+from ..every_law import each_case
 from ..laws.tools import near
 from .trees import SAMPLES
 
@@ -71,7 +72,7 @@ class Geared(Prismatic):
         return 2.0, 0.0
 
 
-@pytest.mark.parametrize("kind", [kind for kind in SAMPLES.values() if kind.nv], ids=repr)
+@each_case("kind", [kind for kind in SAMPLES.values() if kind.nv], ids=repr)
 def test_all_kinds_of_the_library_keep_the_contract(kind):
     check_kind(kind)
     assert type(kind) in KINDS

@@ -8,6 +8,7 @@ from multibody.geometry import Pose
 from multibody.model.denavit_hartenberg import Row, classical, modified
 from multibody.model.joint import Limits
 
+from ..every_law import each_case
 from .trees import random_inertia, world_poses
 
 RNG = np.random.default_rng(560)
@@ -31,8 +32,8 @@ def frame_poses(model, q):
     }
 
 
-@pytest.mark.parametrize("convention", [(classical, classical_matrix), (modified, modified_matrix)])
-@pytest.mark.parametrize("seed", range(5))
+@each_case("convention", [(classical, classical_matrix), (modified, modified_matrix)])
+@each_case("seed", range(5))
 def test_frames_are_the_product_of_the_matrices(convention, seed):
     make, matrix = convention
     rng = np.random.default_rng(seed)
@@ -122,8 +123,8 @@ def test_limits_and_names():
     assert [joint.name for joint in model.joints] == ["joint1"]
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
+@each_case(
+    "rows, message",
     [
         ([], "expected at least one Denavit-Hartenberg row, got none"),
         ([(0, 0, 0), (1.0,)], r"bad: row 2: expected \(a, alpha, d, theta, kind\), got \(1.0,\)"),

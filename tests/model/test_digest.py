@@ -23,6 +23,7 @@ from multibody.model.model import Model
 from multibody.model.shapes import Box, Mesh, Sphere
 from multibody.model.tree import Body, Tree
 
+from ..every_law import each_case
 from .trees import models
 
 SOURCE = """
@@ -138,7 +139,7 @@ INVISIBLE = {
 """Changes of what the tree has not."""
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@each_case("change", CHANGES)
 def test_every_change_shows(change):
     model, other = made(), CHANGES[change](made())
     assert other.digest != model.digest
@@ -213,7 +214,7 @@ class Geared(Revolute):
         object.__setattr__(self, "gear", gear)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "x",
     [Opaque(), Opaque, len, lambda: 1, {1, 2}, frozenset({1}), {"a": 1}, b"a", 1j, object(), np.array([Opaque()]),
      np.array([1j]), Loose(), Holder, Geared("z", 3.0)],

@@ -8,6 +8,7 @@ from multibody.model.joints import Continuous, Revolute
 from multibody.model.load import load
 from multibody.model.shapes import Sphere
 
+from ..every_law import each_case
 from ..oracles.robot_data import REFUSED, urdf, urdfs
 
 MOVE = (
@@ -30,7 +31,7 @@ def outcome(path: str) -> None:
     assert "floating=True" in diagnostic.message
 
 
-@pytest.mark.parametrize("path", SAMPLE)
+@each_case("path", SAMPLE)
 def test_legged_and_flying_robots_are_warned_of_and_arms_and_hands_are_not(path):
     outcome(path)
 
@@ -62,8 +63,8 @@ def limbs(count: int, at: float, way: float) -> Builder:
     return b
 
 
-@pytest.mark.parametrize(
-    ("count", "at", "way", "warns"),
+@each_case(
+    "count, at, way, warns",
     [
         (4, 0.0, -0.3, True),  # a dog
         (2, -0.1, -0.4, True),  # a biped

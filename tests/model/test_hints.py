@@ -7,6 +7,7 @@ from multibody.model import check_configuration
 from multibody.model.builder import as_pose
 from multibody.model.load import load
 
+from ..every_law import each_case
 from .urdf_texts import arm, link, robot
 
 BEFORE = '<link name="tip"/><joint name="weld" type="fixed"><parent link="rod"/><child link="tip"/>'
@@ -16,8 +17,8 @@ def welded(rpy: str) -> str:
     return arm(links=f'{BEFORE}<origin rpy="{rpy}"/></joint>')
 
 
-@pytest.mark.parametrize(
-    ("rpy", "question"),
+@each_case(
+    "rpy, question",
     [
         ("0 1.5707963 0", "1.5707963, π/2?"),
         ("3.1416 0 0", "3.1416, π?"),

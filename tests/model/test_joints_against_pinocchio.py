@@ -2,7 +2,6 @@
 
 import numpy as np
 import pinocchio as pin
-import pytest
 
 from multibody.model.joints import (
     Continuous,
@@ -16,6 +15,7 @@ from multibody.model.joints import (
     Universal,
 )
 
+from ..every_law import each_case
 from ..laws.tools import near
 
 
@@ -48,7 +48,7 @@ PEERS = {
 }
 
 
-@pytest.mark.parametrize("name", PEERS)
+@each_case("name", PEERS)
 def test_pinocchio_moves_alike(name):
     rng = np.random.default_rng(21)
     kind, peer, theirs = PEERS[name]

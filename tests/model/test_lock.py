@@ -16,6 +16,7 @@ from multibody.model.load import load
 from multibody.model.model import Model
 from multibody.model.surgery import attach, lock, remove
 
+from ..every_law import each_case
 from ..oracles.robot_data import urdf
 from .by_hand import mass_matrix as body_mass_matrix
 from .links import assert_same_poses, carried, columns, gripper, mass_matrix, own_joints, poses
@@ -151,8 +152,8 @@ def test_locking_past_the_limits_is_told():
     assert "'h' is locked at [1.5]" in told.message
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
+@each_case(
+    "values, message",
     [
         ({"f9": 0.0}, "no joint is named 'f9'; did you mean 'f3'"),
         ({"f2": 0.0}, "this one is -1 times that of 'f0' plus -0.25; lock 'f0'"),

@@ -23,6 +23,7 @@ from multibody.model.joints import Fixed, Floating, Planar, Prismatic, Revolute,
 from multibody.model.link import Link
 from multibody.model.model import GRAVITY, Model
 
+from ..every_law import each_case
 from ..laws.tools import near
 from .trees import models, random_inertia, random_model
 
@@ -229,8 +230,8 @@ def test_wrong_fields_are_told(gripper, changes, says):
     assert says in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("make", "says"),
+@each_case(
+    "make, says",
     [
         (lambda: Actuator("m", "j", gear=0.0), "actuator 'm': expected a gear other than 0"),
         (lambda: Actuator("m", "j", gear=np.inf), "actuator 'm': expected a finite gear, got inf"),

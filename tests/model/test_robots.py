@@ -13,6 +13,7 @@ from multibody.geometry import groups
 from multibody.model import check_configuration, configuration, robots
 from multibody.model.joints import Floating
 
+from ..every_law import each_case
 from .by_hand import gravity_forces, jacobians, mass_matrix, model_of, pose, position_jacobian
 
 DOFS = {
@@ -79,7 +80,7 @@ def test_every_robot_builds_and_is_consistent(name: str, rng: np.random.Generato
         assert all(0.0 <= c <= 1.0 for c in shape.color)
 
 
-@pytest.mark.parametrize("name", DOFS)
+@each_case("name", DOFS)
 def test_home_and_neutral_are_within_the_limits(name: str) -> None:
     model = model_of(name)
     if model.home is not None:
@@ -91,7 +92,7 @@ def test_home_and_neutral_are_within_the_limits(name: str) -> None:
         check_configuration.check(model.tree, configuration.neutral(model.tree))
 
 
-@pytest.mark.parametrize("name", DOFS)
+@each_case("name", DOFS)
 def test_a_floating_base_goes_in_front(name: str) -> None:
     fixed = model_of(name)
     rooted = [joint for joint in fixed.description if joint.parent is None]  # they say themselves what holds them
@@ -107,7 +108,7 @@ def test_a_floating_base_goes_in_front(name: str) -> None:
         check_configuration.check(floating.tree, floating.home)
 
 
-@pytest.mark.parametrize("name", DOFS)
+@each_case("name", DOFS)
 def test_descriptions(name: str) -> None:
     about = robots.describe(name)
     assert about.name == name

@@ -9,6 +9,7 @@ import sympy as sp
 from multibody.errors import InputError
 from multibody.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Solid, Sphere
 
+from ..every_law import each_case
 from ..laws.tools import near
 
 R, L, X, Y, Z = sp.symbols("R L X Y Z", positive=True)
@@ -105,7 +106,7 @@ def test_volume_and_moments_exactly(name):
     near(shape.moments(), [number(yy + zz), number(xx + zz), number(xx + yy)], 1e-14)
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@each_case("name", SHAPES)
 def test_inertia_from_mass_or_density(name):
     shape = SHAPES[name]
     by_mass, by_density = shape.inertia(mass=700.0 * shape.volume), shape.inertia(density=700.0)
@@ -122,8 +123,8 @@ def test_a_capsule_without_length_would_be_a_sphere_and_without_ends_a_cylinder(
     near(Capsule(1e-9, 2.0).moments(), Cylinder(1e-9, 2.0).moments(), 1e-8)
 
 
-@pytest.mark.parametrize(
-    ("make", "says"),
+@each_case(
+    "make, says",
     [
         (lambda: Box([1.0, 2.0]), "Box.size: expected 3 positive numbers of metres, got [1.0, 2.0]"),
         (lambda: Box([1.0, 2.0, 0.0]), "Box.size: expected 3 positive numbers of metres"),

@@ -19,6 +19,7 @@ from multibody.model.shapes import Box, Sphere
 from multibody.model.surgery import attach
 from multibody.textbook import projected_newton_euler
 
+from ..every_law import each_case
 from ..laws.tools import near
 
 VARIED = {
@@ -58,8 +59,8 @@ def parts(x):
         yield from parts(each)
 
 
-@pytest.mark.parametrize("name", ["quadruped", "panda", "humanoid"])
-@pytest.mark.parametrize("varied", [False, True])
+@each_case("name", ["quadruped", "panda", "humanoid"])
+@each_case("varied", [False, True])
 def test_nothing_in_a_model_or_a_tree_can_be_written(name, varied):
     model = mb.load(name).model
     tree = model.tree
@@ -76,9 +77,7 @@ def test_nothing_in_a_model_or_a_tree_can_be_written(name, varied):
                     setattr(part, attribute, None)
 
 
-@pytest.mark.parametrize(
-    "attribute", ["frames", "frame_poses", "gravity", "bodies", "mass", "lower", "joints", "anything"]
-)
+@each_case("attribute", ["frames", "frame_poses", "gravity", "bodies", "mass", "lower", "joints", "anything"])
 def test_attributes_of_models_and_trees_cannot_be_set(attribute):
     model = mb.load("planar-arm").model
     for whole in (model, model.tree, model.tree.with_values(gravity=np.ones(3))):
@@ -126,7 +125,7 @@ def test_a_tree_is_no_model():
 # ---- whose numbers they are ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("what", VARIED)
+@each_case("what", VARIED)
 def test_a_tree_keeps_its_numbers_when_the_caller_writes(what):
     tree = mb.load("quadruped").tree
     x = VARIED[what](tree)
@@ -136,7 +135,7 @@ def test_a_tree_keeps_its_numbers_when_the_caller_writes(what):
     assert same(numbers_of(other), before)
 
 
-@pytest.mark.parametrize("what", VARIED)
+@each_case("what", VARIED)
 def test_values_of_a_tree_may_be_lists_and_have_a_shape(what):
     tree = mb.load("planar-arm").tree
     x = VARIED[what](tree)

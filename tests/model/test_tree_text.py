@@ -1,7 +1,6 @@
 """The printed tree: what it says of small robots, word for word, and that it says something of all."""
 
 import numpy as np
-import pytest
 
 from multibody.model.builder import Builder
 from multibody.model.joint import Limits, Mimic
@@ -9,6 +8,7 @@ from multibody.model.joints import Fixed, Helical, Prismatic, Revolute, Schoenfl
 from multibody.model.shapes import Sphere
 from multibody.model.tree_text import WIDTH, tree
 
+from ..every_law import each_case
 from .trees import random_model
 
 
@@ -66,7 +66,7 @@ def test_long_names_take_two_rows_and_are_not_cut():
     assert any(row.startswith("└─ palm      wrist  revolute -y") for row in rows)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each_case("seed", range(10))
 def test_every_name_is_there_once_and_rows_fit(seed):
     model = random_model(np.random.default_rng(seed), 15, mimic=0.3, floating=seed % 2 == 0)
     text = tree(model)

@@ -15,6 +15,7 @@ from multibody.model.loaders.snap import rotation_from_rpy
 from multibody.model.model import Model
 from multibody.model.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 
+from ..every_law import each_case
 from .urdf_texts import INERTIAL, LIMIT, arm, joint, link, robot
 
 
@@ -84,8 +85,8 @@ def test_namespaces_comments_and_instructions_are_no_matter() -> None:
 # ---- joints ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
+@each_case(
+    "kind, expected",
     [
         ("revolute", joints.Revolute((0.6, 0.0, 0.8))),
         ("continuous", joints.Continuous((0.6, 0.0, 0.8))),
@@ -132,7 +133,7 @@ def test_mimic() -> None:
     assert load(text, mimic="independent").nv == 2
 
 
-@pytest.mark.parametrize("normal", [(0, 0, 1), (1, 0, 0), (0, -1, 0), (0, 0, -1), (1, 2, -2)])
+@each_case("normal", [(0, 0, 1), (1, 0, 0), (0, -1, 0), (0, 0, -1), (1, 2, -2)])
 def test_a_planar_joint_moves_across_its_axis(normal: tuple[float, float, float]) -> None:
     axis = " ".join(map(str, normal))
     model = load(arm(f'<axis xyz="{axis}"/>', kind="planar"))

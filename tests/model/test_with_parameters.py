@@ -9,6 +9,7 @@ from multibody.geometry import Pose, Rotation, log_cholesky
 from multibody.model.surgery import with_parameters
 from multibody.robot.request import Evaluation
 
+from ..every_law import each_case
 from ..laws.tools import near
 from ..oracles.robot_data import urdf
 from ..robot.robots import parts
@@ -145,8 +146,8 @@ def test_a_body_may_lose_its_mass_and_its_precision_stays():
     near(light.parameters(), inertias, 1e-6)
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
+@each_case(
+    "given, words",
     [
         ({"inertias": np.tile(BALL, (4, 3, 1))}, r"inertias: expected the numbers of one robot, of shape"),
         ({"inertias": np.tile(BALL, (2, 1))}, r"inertias: expected an array of real floats of shape \(..., 3, 10\)"),

@@ -32,6 +32,8 @@ from multibody.model import configuration
 from multibody.model.layouts import MujocoLayout, PinocchioLayout
 from multibody.model.loaders import mjcf
 
+from ..every_law import each_case
+
 FOUR_BAR = """
 <body name="rod0"><joint name="h0" axis="0 0 1"/><geom type="capsule" size="0.02" fromto="0 0 0 1 0 0"/>
   <body name="rod1" pos="1 0 0"><joint name="h1" axis="0 0 1"/><geom type="capsule" size="0.02" fromto="0 0 0 1.2 0 0"/>
@@ -181,7 +183,7 @@ def test_accelerations_from_mujoco(mechanism: str, closure: str) -> None:
     close(ours, theirs, 1e-7)
 
 
-@pytest.mark.parametrize(("mechanism", "closure"), CASES)
+@each_case("mechanism, closure", CASES)
 def test_solver_of_mujoco(mechanism: str, closure: str) -> None:
     """At rest, where nothing drifts, MuJoCo's stiff solution is ours up to the softness that it insists on."""
     one = loop(mechanism, closure)
@@ -253,8 +255,8 @@ def test_impulse_dynamics_of_pinocchio(mechanism: str, closure: str, restitution
     close(impulse, peer.force(), 1e-7)
 
 
-@pytest.mark.parametrize(("mechanism", "closure"), CASES)
-@pytest.mark.parametrize("restitution", [0.0, 0.4])
+@each_case("mechanism, closure", CASES)
+@each_case("restitution", [0.0, 0.4])
 def test_impacts_of_loops(mechanism: str, closure: str, restitution: float) -> None:
     """Both bodies move before the impact; what Pinocchio cannot be asked is asked of the laws.  [RD 3.66-3.72]"""
     one = loop(mechanism, closure)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ..every_law import each_case
+
 ROOT = Path(__file__).parents[2]
 TOOL = ROOT / "docs" / "equation_index.py"
 
@@ -56,8 +58,8 @@ def test_titles_are_short(index):
     assert [entry.name for entry in index.entries.values() if not 0 < len(entry.title) <= 60] == []
 
 
-@pytest.mark.parametrize(
-    ("document", "numbers"),
+@each_case(
+    "document, numbers",
     [
         ("Kindr", [str(i) for i in range(1, 19)]),
         ("RD", [f"2.{i}" for i in range(1, 277)] + [f"3.{i}" for i in range(1, 122)]),
@@ -73,8 +75,8 @@ def test_every_equation_of_the_documents_is_listed_once_and_in_order(index, docu
 # The grammar
 
 
-@pytest.mark.parametrize(
-    ("tag", "names"),
+@each_case(
+    "tag, names",
     [
         ("[RD 2.1]", ["RD 2.1"]),
         ("[RD §1.1]", ["RD §1.1"]),
@@ -97,8 +99,8 @@ def test_a_tag_stands_for_its_entries(tag, names):
     assert tool.expand(tag, ENTRIES) == names
 
 
-@pytest.mark.parametrize(
-    ("tag", "message"),
+@each_case(
+    "tag, message",
     [
         ("[RD 2.9]", "no entry RD 2.9"),
         ("[RD §2.1]", "no entry RD §2.1"),
@@ -166,8 +168,8 @@ def test_a_tree_where_all_is_tagged_has_no_problems():
     assert tool.build(DATA, CODE, TESTS).problems == []
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
+@each_case(
+    "row, message",
     [
         ("RD,equation,2.1,First again,code", "docs/equations.csv:12: RD 2.1 is already on line 3"),
         ("RD,theorem,1,A,prose", "docs/equations.csv:12: unknown kind 'theorem'"),

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
+from ..every_law import each_case
 
 ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| (?P<term>[^|]+) \| (?P<meaning>[^|]+) \| `(?P<file>[\w/]+\.py)` \|$")
@@ -20,7 +20,7 @@ def test_there_are_rows():
     assert len(rows()) > 60
 
 
-@pytest.mark.parametrize("row", rows())
+@each_case("row", rows())
 def test_the_file_of_a_term_has_its_words(row):
     """Its longer words, without endings: an identifier or a comment of the file has them."""
     match = ROW.match(row)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from ..every_law import each_case
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -25,8 +27,8 @@ def test_rooms_keep_the_rules(room):
     assert list(tool.of_room(tool.room_texts(room))) == []
 
 
-@pytest.mark.parametrize(
-    ("texts", "expected"),
+@each_case(
+    "texts, expected",
     [
         ({"a.py": '"""What a module is."""'}, "docstring of the module begins with 'What'"),
         ({"a.py": 'class A:\n    """That of another."""'}, "docstring of A begins with 'That of'"),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import pytest
+from ..every_law import each_case
 
 ROOT = Path(__file__).parents[2]
 SOURCES, TESTS = ROOT / "src" / "multibody", ROOT / "tests"
@@ -224,7 +224,7 @@ def test_of(source: str) -> Path:
 test_of.__test__ = False
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@each_case("room", ROOMS)
 def test_each_source_has_a_test(room):
     own = [source for source in sources() if source.startswith(f"{room}/")]
     assert own

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
+from ..every_law import each_case
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
@@ -29,7 +29,7 @@ def test_every_entry_exists() -> None:
         assert found(path) is not None, path
 
 
-@pytest.mark.parametrize("room", ["control", "simulate", "view", "sweep", "derive", "geometry.groups", ""])
+@each_case("room", ["control", "simulate", "view", "sweep", "derive", "geometry.groups", ""])
 def test_every_public_name_is_listed(room: str) -> None:
     module = importlib.import_module(".".join(filter(None, ["multibody", room])))
     listed = [found(path) for path in sorted(LISTED)]

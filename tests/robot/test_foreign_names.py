@@ -13,6 +13,7 @@ import multibody as mb
 from multibody import control, simulate
 from multibody._foreign_names import CLASSES, MODULES, ForeignName
 
+from ..every_law import each_case
 from ..laws.tools import near
 from .robots import robot_of
 from .test_errors import says
@@ -24,8 +25,8 @@ Q, V = np.array([0.3, -0.2]), np.array([1.0, 2.0])
 # ---- words of other libraries ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("word", "ours"),
+@each_case(
+    "word, ours",
     [
         ("rnea", "robot.inverse_dynamics(q, v, a)"),
         ("aba", "robot.forward_dynamics(q, v, tau)"),
@@ -165,8 +166,8 @@ class ReferenceFrame:
         return "LOCAL_WORLD_ALIGNED"
 
 
-@pytest.mark.parametrize(
-    ("word", "ours"),
+@each_case(
+    "word, ours",
     [
         ("LOCAL", "left"),
         ("local", "left"),

@@ -7,6 +7,7 @@ import multibody as mb
 from multibody.compiler.runtime import native
 from multibody.errors import InputError
 
+from ..every_law import each_case
 from ..laws.tools import near
 
 ROBOT = mb.load("free-body-se3")
@@ -130,8 +131,8 @@ def test_keys_are_kept(tmp_path, monkeypatch):
         assert len(traced) == count
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
+@each_case(
+    "call, words",
     [
         (lambda f: f(np.ones(6), mb.Pose.identity()), r"q needs the shape \(..., 7\)"),
         (lambda f: f(np.ones(7), mb.Pose.identity()), r"q: the quaternion .* has the length 2"),

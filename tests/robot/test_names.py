@@ -8,6 +8,7 @@ from multibody.model.joint import Limits, Mimic
 from multibody.model.joints import Continuous, Prismatic, Revolute, Spherical
 from multibody.model.shapes import Sphere
 
+from ..every_law import each_case
 from ..laws.tools import near
 
 
@@ -86,8 +87,8 @@ def test_names_work_in_functions_that_are_traced():
     near(mb.compile(height, 2)(x), height(x), 1e-12)
 
 
-@pytest.mark.parametrize(
-    ("values", "words"),
+@each_case(
+    "values, words",
     [
         ({"hop": 0.1}, "no moving joint is named 'hop'; did you mean 'hip'"),
         ({"follow": 0.1}, "'follow' has no coordinate of its own: it is 2 times 'slide' plus 0.1"),

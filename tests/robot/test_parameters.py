@@ -11,6 +11,7 @@ from multibody.geometry import Pose, Rotation, SpatialInertia, log_cholesky
 from multibody.robot.quantities import QUANTITIES
 from multibody.robot.request import Evaluation, parameter_names
 
+from ..every_law import each_case
 from ..laws.tools import near
 from ..model.trees import random_model
 from ..sampling import sampled
@@ -292,8 +293,8 @@ def test_the_same_parameters_twice_are_refused():
         machine("fixed").kernel("inverse_dynamics", parameters=("inertias", "inertias"))
 
 
-@pytest.mark.parametrize(
-    ("given", "wrong"),
+@each_case(
+    "given, wrong",
     [("inertias", (3, 9)), ("inertias", (30,)), ("placements", (3, 10)), ("positions", (3, 7)), ("positions", (3,))],
 )
 def test_wrong_shapes_are_refused(given, wrong):

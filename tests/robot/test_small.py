@@ -11,6 +11,7 @@ from multibody.model.builder import Builder
 from multibody.model.joints import Fixed
 from multibody.robot.quantities import QUANTITIES
 
+from ..every_law import each_case
 from .robots import inputs_of, parts
 
 MASS = mb.SpatialInertia(mass=2.0, com=[0.1, 0.0, 0.0], inertia=np.diag([1.0, 2.0, 2.5]))
@@ -49,8 +50,8 @@ def rock(links=1):
     return mb.Robot(b)
 
 
-@pytest.mark.parametrize("links", [1, 3])
-@pytest.mark.parametrize("name", QUANTITIES)
+@each_case("links", [1, 3])
+@each_case("name", QUANTITIES)
 def test_a_robot_that_does_not_move(name, links):
     robot = rock(links)
     assert (robot.nq, robot.nv, robot.bodies) == (0, 0, ())

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ..every_law import each_case
 from .motions import Cloud, Series, random_motion, steered_motion, twist_matrix, twist_vector
 from .subgroups import C_57, CURVED, PITCH, SELECTION, S, ad, dim, dS, inertia, structure
 from .truth import STEP, hat, same
@@ -293,7 +294,7 @@ def test_from23_indices_of_the_first_line(rng):
     same(from_YX, -(twist_matrix(Y[1:]) @ twist_matrix(X[1:]))[0, 3])
 
 
-@pytest.mark.parametrize("name", CURVED)
+@each_case("name", CURVED)
 def test_from24_which_derivatives_are_opposite(name):
     """[From 103, Lemma 5.3]: d(ad)_ki/dphi_i = -d(ad)_ki/dphi_i as printed says 0 = 0; it is ki, j against kj, i."""
     d = np.stack([ad(name, e) for e in np.eye(dim(name))], axis=-1)  # d[k, i, j]

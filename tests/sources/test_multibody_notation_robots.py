@@ -8,6 +8,7 @@ from multibody.algorithms.change_of_velocity import equations_of_motion
 from multibody.algorithms.jacobian import moving_contact_velocity
 from multibody.geometry import Pose, Rotation
 
+from ..every_law import each_case
 from ..plain import Plain, bodies_alone
 from .truth import differ, hat, same
 
@@ -89,7 +90,7 @@ def test_doubly_left_trivialised_jacobian(robot, state):
         same(change, se3_hat(J[:, k]), 1e-8)
 
 
-@pytest.mark.parametrize("base", ["left", "mixed", "right"])
+@each_case("base", ["left", "mixed", "right"])
 def test_jacobian_with_other_representations(robot, state, representation, base):
     """[MDN 75-76]: ^D J_AE/C = ^D X_E ^E J_AE/B ^B Y_C, for every pair of D and C."""
     q = state[0]

@@ -7,6 +7,7 @@ import multibody as mb
 from multibody.geometry import rates
 from multibody.model.joints import Revolute
 
+from ..every_law import each_case
 from ..plain import Plain
 from .truth import T, differ, elementary, mul, same
 
@@ -122,8 +123,8 @@ def test_first_order_change_of_the_parameters(puma, rng):
     differ(chi + J @ step, puma.end_effector("tool", q + step))
 
 
-@pytest.mark.parametrize("position", ["cartesian", "cylindrical", "spherical"])
-@pytest.mark.parametrize("rotation", ["euler-zyx", "euler-xyz", "euler-zyz", "quaternion", "angle-axis", "matrix"])
+@each_case("position", ["cartesian", "cylindrical", "spherical"])
+@each_case("rotation", ["euler-zyx", "euler-xyz", "euler-zyz", "quaternion", "angle-axis", "matrix"])
 def test_analytical_jacobian_is_the_partial_derivative(puma, rotation, position):
     """[RD 2.145, 2.147-2.148]: its rows are dχ_P/dq and dχ_R/dq."""
     q = np.array([0.3, -0.8, 0.4, 0.7, 0.9, -0.5])
@@ -265,8 +266,8 @@ def test_geometric_jacobian_of_a_planar_arm(arm, rng):
 # ---- section 2.8.6: both Jacobians -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("position", ["cartesian", "cylindrical", "spherical"])
-@pytest.mark.parametrize("rotation", ["euler-xyz", "euler-zyx", "euler-zyz", "quaternion", "angle-axis"])
+@each_case("position", ["cartesian", "cylindrical", "spherical"])
+@each_case("rotation", ["euler-xyz", "euler-zyx", "euler-zyz", "quaternion", "angle-axis"])
 def test_geometric_from_analytical_jacobian(puma, rng, rotation, position):
     """[RD 2.189-2.192]: J_e0 = E_e J_eA, and w_e = E_e χ'."""
     q, v = puma.random(rng), rng.normal(size=6)

@@ -7,6 +7,8 @@ import multibody as mb
 from multibody.errors import InputError
 from multibody.textbook.generalized_forces import Action, generalized_force
 
+from ..every_law import each_case
+
 ROBOT = mb.load("quadruped")
 RNG = np.random.default_rng(0)
 Q, V = ROBOT.random(RNG), RNG.standard_normal(ROBOT.nv)
@@ -65,8 +67,8 @@ def test_lists_and_kernels():
     assert not generalized_force(ROBOT.model.tree, q, []).any()
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
+@each_case(
+    "given, message",
     [
         ({"force": [1, 2]}, r"action on 'foot-lf', force: expected .* \(..., 3\), got shape \(2,\)"),
         ({"force": 1.0}, r"action on 'foot-lf', force: expected .* \(..., 3\), got shape \(\)"),
@@ -80,8 +82,8 @@ def test_actions_that_are_refused(given, message):
         Action("foot-lf", **given)
 
 
-@pytest.mark.parametrize(
-    ("q", "actions", "message"),
+@each_case(
+    "q, actions, message",
     [
         (Q[:-1], [], r"quadruped: q needs the shape \(..., 19\)"),
         ("a", [], "q: expected real floats"),

@@ -14,6 +14,7 @@ from multibody.errors import InputError
 from multibody.textbook.percussion import percussion_step
 
 from ..algorithms.test_constraints import FEET, QUADRUPED, closed, four_bar, state
+from ..every_law import each_case
 
 STANDING = ConstraintSet(QUADRUPED, [PointContact(f, f) for f in FEET])
 
@@ -92,8 +93,8 @@ def test_steps_of_a_batch():
         np.testing.assert_allclose(part, expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
+@each_case(
+    "changed, message",
     [
         ({"dt": 0.0}, "dt: expected a positive time step in s, finite, got 0"),
         ({"dt": np.inf}, "dt: expected a positive time step .* got inf"),
@@ -219,8 +220,8 @@ def test_cones_are_values():
     assert cone.distance(f.astype(np.float32)).dtype == np.float32
 
 
-@pytest.mark.parametrize(
-    ("friction", "normal", "message"),
+@each_case(
+    "friction, normal, message",
     [
         (0.5, (0.0, 0.0, 2.0), "a normal of length one"),
         (0.5, (np.nan, 0.0, 1.0), "a normal of length one, three numbers, got .nan"),

@@ -10,6 +10,7 @@ from multibody.tracing.ad.api import gradient, hessian_vector, jacobian, jvp, vj
 from multibody.tracing.interpret import evaluate
 from multibody.tracing.record.trace import trace
 
+from ..every_law import each_case
 from ..laws.tools import difference, near
 
 
@@ -157,8 +158,8 @@ def test_the_graph_of_a_derivative_is_as_small_as_if_written_by_hand():
     assert traced.graph.count(traced.graph.live(traced.roots)).total() == 0  # all constant
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
+@each_case(
+    "call, message",
     [
         (lambda: jvp(np.sin)(X), "as many directions, got 1"),
         (lambda: jvp(np.sin)(), "as many directions, got 0"),

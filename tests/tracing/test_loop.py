@@ -15,6 +15,7 @@ from multibody.tracing import interpret
 from multibody.tracing.record.trace import trace
 
 from ..compiler.cases import arrays, cut_into
+from ..every_law import each_case
 from ..laws.tools import near
 
 RNG = np.random.default_rng(0)
@@ -123,7 +124,7 @@ def test_equals_the_for_loop(function, dtype):
             assert single.tobytes() == batch[k].tobytes()
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@each_case("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_equals_the_interpreter(function):
     x = RNG.uniform(-1, 1, (5, 3))
     for native, interpreted in zip(
@@ -250,8 +251,8 @@ def test_random_nests(length, plan):
 # ---- errors ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("body", "carry", "told"),
+@each_case(
+    "body, carry, told",
     [
         (lambda y: y[:2], lambda x: x, r"a carried value changes its shape from \(3,\) to \(2,\)"),
         (lambda y: y[None], lambda x: x, r"changes its shape from \(3,\) to \(1, 3\)"),
@@ -301,7 +302,7 @@ def last(x, stash):
     return mb.loop(2, lambda z: (mb.loop(3, lambda y: stash(y) or y + z, z), stash.kept)[1], x)
 
 
-@pytest.mark.parametrize("function", [after, returned, carried, outer, last], ids=lambda f: f.__name__)
+@each_case("function", [after, returned, carried, outer, last], ids=lambda f: f.__name__)
 def test_values_that_escape_from_a_body(function):
     class Stash:
         hidden = threading.local()  # of which attributes are not compared

@@ -9,6 +9,7 @@ from multibody.tracing.ad.memory_limit import limits
 from multibody.tracing.graph.loop_nodes import AFTER
 from multibody.tracing.record.trace import trace
 
+from ..every_law import each_case
 from ..laws.tools import difference, near
 from ..sampling import sampled
 
@@ -179,7 +180,7 @@ def test_checkpoints_store_the_square_root(monkeypatch):
     near(mb.compile(mb.gradient(function), ())(x), difference(lambda t: function(x + t)), 1e-8)
 
 
-@pytest.mark.parametrize("rounds", [*range(4, 60), 997, 1000, 10_000])
+@each_case("rounds", [*range(4, 60), 997, 1000, 10_000])
 def test_lengths_of_checkpoints(rounds):
     outer, inner = checkpoints.lengths(rounds)
     assert (outer - 1) * inner < rounds <= outer * inner

@@ -13,6 +13,7 @@ from multibody.tracing.interpret import evaluate
 from multibody.tracing.record.trace import trace
 
 from ..compiler.cases import arrays
+from ..every_law import each_case
 from ..laws.tools import near
 
 RNG = np.random.default_rng(0)
@@ -110,7 +111,7 @@ def test_equals_the_python_loop(function, dtype):
             assert single.tobytes() == batch[k].tobytes(), "the same bits alone and in a batch"
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@each_case("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_equals_the_interpreter_and_the_loop_written_out(function):
     x = RNG.uniform(-1, 1, (9, 3))
     kernel = arrays(mb.compile(function, 3)(x))
@@ -253,8 +254,8 @@ def test_wrong_loops(call, told):
     assert "test_loops_that_stop.py" in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("call", "told"),
+@each_case(
+    "call, told",
     [
         (
             lambda: mb.loop(3, lambda y, u: y + u, 0.0, xs=np.zeros(4)),

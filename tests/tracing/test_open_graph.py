@@ -12,6 +12,7 @@ from multibody.tracing.array.traced import TracedArray
 from multibody.tracing.interpret import evaluate
 from multibody.tracing.record.trace import open_graph, trace
 
+from ..every_law import each_case
 from ..laws.tools import near
 
 X = np.array([0.3, -0.7, 1.1])
@@ -118,7 +119,7 @@ DERIVATIVES = {
 }
 
 
-@pytest.mark.parametrize("name", DERIVATIVES)
+@each_case("name", DERIVATIVES)
 def test_derivatives_at_plain_points(name):
     """Floats where the function has nothing traced, wherever it has it from; recorded where it has."""
     plain, seen = np.array([0.2, 0.4, -0.1]), []

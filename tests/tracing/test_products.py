@@ -9,6 +9,8 @@ import multibody as mb
 from multibody.tracing.interpret import evaluate
 from multibody.tracing.record.trace import trace
 
+from ..every_law import each_case
+
 A = np.array([[0.5, -1.0, 2.0], [3.0, 0.25, -0.5], [1.5, 2.5, -3.0]])
 B = np.array([[0.5, 1.0], [-2.0, 4.0], [0.25, 3.0]])
 X = np.array([2.0, -0.5, 3.0])
@@ -26,7 +28,7 @@ def agrees(function, *arguments):
     np.testing.assert_array_equal(np.signbit(computed[zero]), np.signbit(expected[zero]))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "function",
     [
         lambda A, x: (A > 0.0) + (x > 0.0),
@@ -59,7 +61,7 @@ def test_truth_values_in_a_kernel():
     np.testing.assert_array_equal(cross, np.cross(X > 0.0, X))
 
 
-@pytest.mark.parametrize("letters", ["ii,i->i", "ij,j->i", "ij,i->j", "ji,j->i", "ij,j->j", "ii,i", "ij,i->i"])
+@each_case("letters", ["ii,i->i", "ij,j->i", "ij,i->j", "ji,j->i", "ij,j->j", "ii,i", "ij,i->i"])
 def test_letters_of_a_matrix_and_a_vector(letters):
     """ "ii,i->i" was taken for the product of matrix and vector."""
     agrees(lambda A, x: np.einsum(letters, A, x), A, X)
@@ -70,7 +72,7 @@ def test_axes_of_length_one_in_sums_of_products():
     agrees(lambda A, x: np.einsum("ij,j->i", A[:, :1], x), A, X)
 
 
-@pytest.mark.parametrize("ddof", [0, 1, 2, 3, 4.5])
+@each_case("ddof", [0, 1, 2, 3, 4.5])
 def test_variances_of_too_few(ddof):
     agrees(lambda B: np.var(B, axis=0, ddof=ddof), B)
 
@@ -92,8 +94,8 @@ def test_several_arrays_with_at_least_so_many_axes():
         agrees(lambda x, f=function: f(x, 3.0)[1] + x[0], X)
 
 
-@pytest.mark.parametrize(
-    ("function", "words"),
+@each_case(
+    "function, words",
     [
         (lambda A, x: np.einsum("ij,j->i", A, x, out=np.zeros(3)), "subscripts, operands, optimize only"),
         (lambda A, x: np.einsum("ij,j->i", A, x, dtype=np.float32), "subscripts, operands, optimize only"),

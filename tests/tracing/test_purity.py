@@ -9,13 +9,15 @@ import multibody as mb
 from multibody.tracing.record.purity import MAX_MEMBERS, reachable
 from multibody.tracing.record.trace import trace
 
+from ..every_law import each_case
+
 NUMBERS = [float(k) for k in range(2_000_000)]
 TABLE = dict(enumerate(NUMBERS[: 100 * MAX_MEMBERS]))
 ARRAY = np.zeros(20_000_000)
 OBJECTS = np.array(NUMBERS[: 100 * MAX_MEMBERS], dtype=object)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "function",
     [
         lambda x: x * NUMBERS[0],

@@ -7,6 +7,8 @@ import pytest
 
 import multibody as mb
 
+from ..every_law import each_case
+
 GENERATOR = np.random.default_rng(1)
 OLD = np.random.RandomState(1)
 
@@ -34,7 +36,7 @@ DRAWS = {
 }
 
 
-@pytest.mark.parametrize("name", DRAWS)
+@each_case("name", DRAWS)
 def test_draws_are_refused(name):
     with pytest.raises(mb.TraceError, match="draw them outside, and pass them as an argument"):
         mb.compile(DRAWS[name], 3)

@@ -7,6 +7,8 @@ import pytest
 
 import multibody as mb
 
+from ..every_law import each_case
+
 
 def assembled(x):
     z = np.zeros_like(x, shape=(2, 3))
@@ -149,7 +151,7 @@ def test_what_a_traced_array_lacks_is_told(function, told):
         mb.compile(function, 3)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "write",
     [
         lambda z: z.__setitem__(1, z[1] + 1.0),
