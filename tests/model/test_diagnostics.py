@@ -45,7 +45,7 @@ NOTICED = {
     ),
     "unknown attribute": (
         arm(AXIS + '<limit lower="0" upper="1" velocity="1" effort="1" current="2"/>'),
-        "warning",
+        "note",
         "ignored",
         4,
         '<limit> in <joint name="hinge">',

@@ -49,9 +49,38 @@ def test_many_warnings_are_one_that_names_the_first():
     assert len(heard) == 1
     text = str(heard[0].message)
     assert text.startswith("arm: 12 warnings about the file")
-    assert text.count("<string>:") == 3
-    assert text.endswith("and 9 more")
+    assert text.count("<string>:") == 1
+    assert text.endswith("[ignored], and 11 more like it")
     assert "12 warnings, see .diagnostics" in repr(robot)
+
+
+def test_each_kind_of_warning_has_one_line():
+    """Kinds are messages without names and numbers; beyond six the rest is counted."""
+    with pytest.warns(mb.RobotFileWarning) as heard:
+        mb.load(arm(DEGREES, joints=2))
+    lines = str(heard[0].message).splitlines()
+    assert len(lines) == 2
+    assert lines[1].endswith("and 1 more like it")
+
+
+def test_an_srdf_and_a_xacro_file_are_named():
+    srdf = '<robot name="r"><group name="arm"/><disable_collisions link1="a" link2="b" reason="Never"/></robot>'
+    with pytest.raises(mb.RobotFileError, match=r"got an SRDF file.*load the robot's URDF file"):
+        mb.load(srdf)
+    xacro = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arm/><link name="a"/></robot>'
+    with pytest.raises(mb.RobotFileError, match="expand it with xacro first"):
+        mb.load(xacro)
+
+
+def test_unknown_attributes_are_notes_and_misspelt_ones_warnings():
+    text = arm(GOOD).replace("<limit ", '<limit current="10" ')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot = mb.load(text)
+    note = next(each for each in robot.diagnostics if "current" in each.message)
+    assert (note.level, note.code) == ("note", "ignored")
+    with pytest.warns(mb.RobotFileWarning, match="the attribute velocty='2' is ignored: did you mean 'velocity'"):
+        mb.load(arm(GOOD).replace("<limit ", '<limit velocty="2" '))
 
 
 def test_units_are_named_before_what_matters_less():

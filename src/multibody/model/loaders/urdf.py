@@ -18,6 +18,9 @@ VERSIONS = ("1.0", "1.1", "1.2")
 EXTENSIONS = ("transmission", "gazebo", "sensor", "ros2_control", "plugin", "drake", "mujoco", "group_state")
 """Elements of other programs that URDF files carry."""
 
+SEMANTIC = ("group", "group_state", "end_effector", "virtual_joint", "disable_collisions", "passive_joint")
+"""Elements of SRDF files, which have the same root element."""
+
 
 def read(document: Document, *, meshes: Meshes, coupled: bool = True, snap: float = 0.0) -> Builder:
     """The parts of the robot in a URDF file.
@@ -45,6 +48,10 @@ def read(document: Document, *, meshes: Meshes, coupled: bool = True, snap: floa
     for element in root:
         if "xacro" in element.tag:
             raise document.error(element, "expected a URDF file, got one with macros: expand it with xacro first")
+    semantic = [element for element in root if element.tag in SEMANTIC]
+    if semantic and root.find("link") is None:
+        message = "expected a URDF file, got an SRDF file, which only describes groups and collisions of a robot"
+        raise document.error(semantic[0], f"{message}: load the robot's URDF file")
     parts = document.parts(root, many=("link", "joint", "material"), ignored=EXTENSIONS)
     origins = Origins(document, snap)
     shapes = UrdfShapeReader(document, origins, meshes)

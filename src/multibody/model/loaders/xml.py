@@ -1,5 +1,6 @@
 """Safe XML: parsed without entities, DTDs or network access; errors and diagnostics carry line numbers."""
 
+import difflib
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -187,12 +188,13 @@ class Document:
         return child
 
     def attributes(self, element: Element, *known: str) -> None:
-        """Warn of attributes that are not part of the format."""
+        """Note attributes that are not part of the format; warn if one is almost the name of another."""
         for name in element.attrib:
             if name not in known:
-                self.warn(
-                    element, "ignored", f"the attribute {name}={element.get(name)!r} is ignored: the format has none"
-                )
+                near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+                reason = f"did you mean {near[0]!r}?" if near else "the format has none"
+                message = f"the attribute {name}={element.get(name)!r} is ignored: {reason}"
+                self.note(element, "ignored", message, level="warning" if near else "note")
 
     def text(self, element: Element, name: str) -> str:
         """A required attribute, which must not be empty."""
