@@ -72,18 +72,11 @@ class Run:
     robot: Robot | None = None
 
     @staticmethod
-    def of(
-        t: NDArray[Any],
-        record: Mapping[str, Any],
-        state: Mapping[str, Any],
-        parameters: Mapping[str, Any],
-        about: Mapping[str, Any],
-        robot: Robot | None,
-    ) -> "Run":
-        """Make a run of the arrays that a scan returns."""
+    def of(t: NDArray[Any], record: Mapping[str, Any], **rest: Any) -> "Run":
+        """Make a run of the arrays that a scan returns, and of its other fields."""
         outputs = {name.removeprefix("output:"): x for name, x in record.items() if name.startswith("output:")}
         rows = {name: record.get(name) for name in ROWS}
-        return Run(t, **rows, outputs=outputs, state=state, parameters=parameters, about=about, robot=robot)  # type: ignore[arg-type]
+        return Run(t, **rows, outputs=outputs, **rest)  # type: ignore[arg-type]
 
     @property
     def last(self) -> tuple[NDArray[Any], NDArray[Any]]:

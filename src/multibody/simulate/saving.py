@@ -61,4 +61,4 @@ def load(path: str | PathLike[str], robot: Robot | None = None) -> Run:
     numbered = sorted((name for name in arrays if name.startswith("state:")), key=lambda name: int(name[6:]))
     state = rebuild(about.pop("layout"), (arrays[name] for name in numbered))
     parameters = {name.removeprefix("parameter:"): x for name, x in arrays.items() if name.startswith("parameter:")}
-    return Run.of(arrays["t"], arrays, state, parameters, about, robot)
+    return Run.of(arrays["t"], arrays, state=state, parameters=parameters, about=about, robot=robot)

@@ -126,7 +126,7 @@ class Simulator:
             truth(flag, name) for flag, name in ((passive, "passive"), (limits, "limits"), (effort, "effort"))
         )
         self.controller = controller_of(controller, self.tree, len(self.contacts))
-        self.control_every = parse_count(control_every, "control_every")
+        self.control_every = control_every = parse_count(control_every, "control_every")
         if self.control_every > 1 and not isinstance(self.controller, Function):
             raise InputError("control_every: expected a controller that is a function: PD acts within every step")
         check_period(controller, self.dt * self.control_every)
@@ -142,6 +142,7 @@ class Simulator:
         scene = Scene(grounded + self.pairs, len(self.contacts), bounds, sweeps, tolerance, depth, self.constraints)
         limit = self.tree.effort_limits if self.effort else None
         goal = controller.goal(self.tree, robot.home()) if isinstance(controller, PD) else None
+        quantities = functions_of(outputs)
         self._step = Step(
             self.tree,
             self.method,
@@ -151,8 +152,8 @@ class Simulator:
             scene,
             self.passive,
             limit,
-            self.control_every,
-            functions_of(outputs),
+            control_every,
+            quantities,
         )
         self._scans: dict[Any, Scan] = {}
 
@@ -212,7 +213,8 @@ class Simulator:
         t = self.dt * (first + every * np.arange(1, rows + 1))
         values = {name.removeprefix("parameter:"): x for name, x in given.still.items() if "parameter:" in name}
         own = tree_values(self.tree, values)
-        return with_warning(Run.of(t, record, after, own, self._about, self.robot))
+        run = Run.of(t, record, state=after, parameters=own, about=self._about, robot=self.robot)
+        return with_warning(run)
 
     def start(self, q: ArrayLike, v: ArrayLike | None = None, state: Any = None) -> dict[str, Any]:
         """The state in which a run from q and v starts, for `step`; in a batch all of its entries have the batch.

@@ -64,18 +64,11 @@ class Step:
     def __call__(self, state: dict[str, Any], values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The next state and the record; `values` has inputs, pushes and parameters by their names."""
         parameters = _named(values, "parameter:")
+        tree, pushes = self.tree.with_values(**tree_values(self.tree, parameters)), _named(values, "wrench:")
+        own, gains = (self.controller, self._input(values), state.get("memory")), self._gains(parameters)
+        held, due = state.get("held"), state["phase"] < 0.5 if "phase" in state else None
         forces = StepForces(
-            self.tree.with_values(**tree_values(self.tree, parameters)),
-            self.controller,
-            self._input(values),
-            state.get("memory"),
-            _named(values, "wrench:"),
-            self._gains(parameters),
-            self.passive,
-            self.effort,
-            state.get("forces"),
-            state.get("held"),
-            state["phase"] < 0.5 if "phase" in state else None,
+            tree, *own, pushes, gains, self.passive, self.effort, state.get("forces"), zoh_tau=held, sample_now=due
         )
         start = StepStart(
             forces, self.dt, time_of(state, self.dt), state["q"], state["v"], state, self.scene, parameters

@@ -10,7 +10,7 @@ One loop does all of it, so that the code has the step of "contact" once: each i
 last piece ended, and keeps the piece, or narrows a bracket.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,9 +24,8 @@ from multibody.simulate.contact.problem import KnownContacts
 from multibody.simulate.contact.restitution import bounce_threshold
 from multibody.simulate.contact.root_bracket import Bracket
 from multibody.simulate.contact.scene import Scene
-from multibody.simulate.method import Method, StepResult, StepStart
-from multibody.simulate.methods.contact import contact_step
-from multibody.simulate.methods.contact import initial_state as contact_state
+from multibody.simulate.method import StepResult, StepStart
+from multibody.simulate.methods.contact import CONTACT, contact_step
 from multibody.simulate.nested_state import select
 from multibody.tracing.record.loop import loop
 
@@ -74,7 +73,7 @@ class Progress(NamedTuple):
 def initial_state(tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
     """The state of "contact", and the times of the last touch-downs and lift-offs, (pairs,) in s; -inf for none."""
     never = np.full(len(scene.pairs), -np.inf)
-    return contact_state(tree, scene, q) | ({"down": never, "up": never} if scene.pairs else {})
+    return CONTACT.initial_state(tree, scene, q) | ({"down": never, "up": never} if scene.pairs else {})
 
 
 def step(start: StepStart) -> StepResult:
@@ -219,12 +218,4 @@ def _flag(truth: Any) -> Any:
     return np.where(truth, 1.0, 0.0)
 
 
-EVENTS = Method(
-    "events",
-    step,
-    initial_state,
-    has_contacts=True,
-    has_derivatives=False,
-    ground_parameters=("friction", "restitution"),
-    max_penetration=1e-3,
-)
+EVENTS = replace(CONTACT, name="events", step=step, initial_state=initial_state, has_derivatives=False)

@@ -8,6 +8,7 @@ for wrenches alone there is `algorithms.soft_contact`.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,9 +27,8 @@ from multibody.simulate.contact.gauss_seidel import ContactSystem
 from multibody.simulate.contact.ground import Ground
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.contact.spheres import SphereContact
-from multibody.simulate.method import Method, StepResult, StepStart
-from multibody.simulate.methods.contact import contact_step
-from multibody.simulate.methods.contact import initial_state as contact_state
+from multibody.simulate.method import StepResult, StepStart
+from multibody.simulate.methods.contact import CONTACT, contact_step
 
 MIN_DISPLACEMENT = 1e-12
 """Displacements below this are treated as zero, in m."""
@@ -53,9 +53,9 @@ class Spring(NamedTuple):
 def initial_state(tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
     """The state of "contact", the anchors of the springs, (pairs, 3) in m, and their velocities in m/s."""
     if not scene.grounded:
-        return contact_state(tree, scene, q)
+        return CONTACT.initial_state(tree, scene, q)
     slips = np.zeros((len(scene.grounded), 3))
-    return contact_state(tree, scene, q) | {"anchors": _nearest_points(tree, scene.grounded, q), "slips": slips}
+    return CONTACT.initial_state(tree, scene, q) | {"anchors": _nearest_points(tree, scene.grounded, q), "slips": slips}
 
 
 def step(start: StepStart) -> StepResult:
@@ -182,11 +182,11 @@ def _fraction_below(start: Any, end: Any) -> Any:
     return np.clip(-low / np.maximum(high - low, MIN_DISPLACEMENT), 0.0, 1.0)
 
 
-SOFT = Method(
-    "soft",
-    step,
-    initial_state,
-    has_contacts=True,
+SOFT = replace(
+    CONTACT,
+    name="soft",
+    step=step,
+    initial_state=initial_state,
     ground_parameters=("friction", "ground_stiffness", "ground_damping"),
     differentiated=("impulses", "anchors", "slips"),
     max_penetration=2e-2,
