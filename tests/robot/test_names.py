@@ -91,7 +91,9 @@ def test_names_work_in_functions_that_are_traced():
     "values, words",
     [
         ({"hop": 0.1}, "no moving joint is named 'hop'; did you mean 'hip'"),
-        ({"follow": 0.1}, "'follow' has no coordinate of its own: it is 2 times 'slide' plus 0.1"),
+        ({"follow": 0.2}, "'follow' has no coordinate .* 2 times 'slide' plus 0.1; expected 0.1, got 0.2: set 'slide'"),
+        ({"slide": [0.1, 0.2], "follow": [0.3, 0.6]}, "expected 0.5, got 0.6"),
+        ({"slide": 0.1, "follow": np.nan}, "got nan"),
         ({"ball": [1.0, 0, 0]}, r"'ball' \(spherical\).*4.*got"),
         ({"hip": [0.1, 0.2], "slide": [0.1, 0.2, 0.3]}, r"default, hip, slide"),
         ([0.1, 0.2], r"expected \{joint: value\}, got list"),
@@ -101,6 +103,44 @@ def test_names_work_in_functions_that_are_traced():
 def test_wrong_names_and_shapes_are_refused(values, words):
     with pytest.raises(mb.InputError, match=words):
         ROBOT.configuration(values)
+
+
+def test_mimic_joints_that_agree_are_accepted():
+    """As in messages that state all joints of a robot."""
+    q = ROBOT.configuration({"slide": [0.1, 0.2], "follow": [0.3, 0.5]})
+    near(q, ROBOT.configuration({"slide": [0.1, 0.2]}), 0.0)
+    near(ROBOT.configuration({"follow": 0.1 + 1e-9}), ROBOT.home(), 0.0)
+    v = ROBOT.joint_velocities({"slide": 0.5, "follow": 1.0})
+    near(v, np.array([0.0, 0, 0, 0, 0, 0.5]), 0.0)
+    with pytest.raises(mb.InputError, match=r"'follow' has no coordinate of its own.*expected 1, got 1\.1"):
+        ROBOT.joint_velocities({"slide": 0.5, "follow": 1.1})
+    with pytest.raises(mb.InputError, match="set 'slide'"):
+        mb.compile(lambda x: ROBOT.configuration({"slide": x, "follow": x}), ())
+
+
+def test_velocities_by_name_go_both_ways():
+    v = np.random.default_rng(0).standard_normal((4, 2, ROBOT.nv))
+    by_name = ROBOT.velocities_by_name(v)
+    assert {name: x.shape for name, x in by_name.items()} == {
+        "hip": (4, 2),
+        "ball": (4, 2, 3),
+        "wheel": (4, 2),
+        "slide": (4, 2),
+    }
+    near(ROBOT.joint_velocities(by_name), v, 0.0)
+    near(ROBOT.joint_velocities({"wheel": 2.0}), np.array([0.0, 0, 0, 0, 2.0, 0]), 0.0)
+    near(ROBOT.joint_velocities({"wheel": 2.0}, np.ones(6)), np.array([1.0, 1, 1, 1, 2, 1]), 0.0)
+    compiled = mb.compile(lambda x: ROBOT.joint_velocities({"hip": x[0], "ball": x[1:]}), 4)
+    near(compiled([1.0, 2, 3, 4]), np.array([1.0, 2, 3, 4, 0, 0]), 0.0)
+    for wrong, words in (
+        ({"hop": 1.0}, "no moving joint is named 'hop'"),
+        ({"ball": [1.0, 0, 0, 0]}, r"'ball' \(spherical\).*3.*got"),
+        ([1.0], r"expected \{joint: value\}, got list"),
+    ):
+        with pytest.raises(mb.InputError, match=words):
+            ROBOT.joint_velocities(wrong)
+    with pytest.raises(mb.InputError, match=r"v needs the shape \(\.\.\., 6\)"):
+        ROBOT.velocities_by_name(np.zeros(7))
 
 
 def test_wrong_lengths_are_refused():

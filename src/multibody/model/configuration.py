@@ -20,10 +20,11 @@ from multibody.geometry._arrays import (
     eye_like,
     floats,
     generator,
+    is_traced,
     numbers,
 )
 from multibody.model import base_velocity
-from multibody.model.check_configuration import coordinates
+from multibody.model.check_configuration import coordinates, velocities
 from multibody.model.joint import Joint
 from multibody.model.tree import Tree
 
@@ -73,32 +74,81 @@ def normalize(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     return _each(tree, unit, (q, "q"))
 
 
+MIMIC_TOLERANCE = 1e-6
+"""Accepted deviation of a mimic joint's stated value from that of its leader's, relative to 1 or the larger value."""
+
+
 def from_names(tree: Tree, values: Mapping[str, ArrayLike], default: ArrayLike) -> NDArray[Any]:
     """Return the configuration (..., nq) with some joints at named values.
 
     Args:
         tree: the robot.
-        values: {joint: (...)}; {joint: (..., n)} for a joint with n > 1 coordinates. Batches broadcast.
+        values: {joint: (...)}; {joint: (..., n)} for a joint with n > 1 coordinates. Batches broadcast. Mimic joints
+            are accepted if they agree with the joints that they follow.
         default: (..., nq), the coordinates of the other joints.
 
     Raises:
-        InputError: for unknown names, mimic joints and wrong shapes.
+        InputError: for unknown names, inconsistent mimic joints and wrong shapes.
 
     >>> import multibody as mb
     >>> from_names(mb.load("planar-arm").tree, {"joint2": [0.5, 1.0]}, [0.1, 0.2, 0.3])
     array([[0.1, 0.5, 0.3],
            [0.1, 1. , 0.3]])
     """
+    q = _from_names(tree, values, coordinates(tree, default, "default"), "q")
+    for name in values:
+        joint = tree.joint(name)
+        if joint.mimic is not None:
+            leader = tree.joint(joint.mimic.joint).coordinates(q)[..., 0]
+            _check_mimic(joint, values[name], joint.mimic.ratio * leader + joint.mimic.offset)
+    return q
+
+
+def velocities_from_names(tree: Tree, values: Mapping[str, ArrayLike], default: ArrayLike) -> NDArray[Any]:
+    """Return the velocity (..., nv) with some joints at named values, as `from_names` does for configurations."""
+    v = _from_names(tree, values, velocities(tree, default, "default"), "v")
+    for name in values:
+        joint = tree.joint(name)
+        if joint.mimic is not None:
+            _check_mimic(joint, values[name], joint.mimic.ratio * v[..., tree.joint(joint.mimic.joint).v][..., 0])
+    return v
+
+
+def _from_names(tree: Tree, values: Mapping[str, ArrayLike], rest: NDArray[Any], part: str) -> NDArray[Any]:
+    """The vector with named values of joints; `part` is "q" or "v". Mimic joints have no entry."""
     if not isinstance(values, Mapping):
         raise InputError(f"{tree.name}: expected {{joint: value}}, got {type(values).__name__}")
-    rest = coordinates(tree, default, "default")
-    stated = {name: _named_coordinates(tree.joint(name), value) for name, value in values.items()}
-    named = [(rest, 1), *((x, 1) for x in stated.values())]
-    batch = batch_shape(", ".join(["default", *stated]), *named)
-    parts = [stated.get(joint.name, rest[..., joint.q]) for joint in tree.independent_joints]
-    if not parts:
-        return rest
-    return concatenate_last(parts, batch)
+    joints = {name: tree.joint(name) for name in values}
+    stated = {
+        name: _named_values(joint, values[name], joint.nq if part == "q" else joint.nv)
+        for name, joint in joints.items()
+        if joint.mimic is None
+    }
+    batch = batch_shape(", ".join(["default", *stated]), (rest, 1), *((x, 1) for x in stated.values()))
+    parts = [stated.get(joint.name, rest[..., getattr(joint, part)]) for joint in tree.independent_joints]
+    return concatenate_last(parts, batch) if parts else rest
+
+
+def _named_values(joint: Joint, value: ArrayLike, count: int) -> NDArray[Any]:
+    """The values (..., count) of a joint."""
+    if count == 1:
+        return floats(value, f"joint {joint.name!r}")[..., None]
+    return floats(value, f"joint {joint.name!r} ({joint.kind.name})", count)
+
+
+def _check_mimic(joint: Joint, value: ArrayLike, wanted: NDArray[Any]) -> None:
+    """Raise an InputError if a mimic joint's value differs from that of its leader."""
+    x = floats(value, f"joint {joint.name!r}")
+    assert joint.mimic is not None
+    leader, ratio, offset = joint.mimic.joint, joint.mimic.ratio, joint.mimic.offset
+    rule = f"joint {joint.name!r} has no coordinate of its own: it is {ratio:g} times {leader!r} plus {offset:g}"
+    if is_traced(x) or is_traced(wanted):
+        raise InputError(f"{rule}; set {leader!r}")
+    scale = np.maximum(1.0, np.maximum(abs(x), abs(wanted)))
+    if (bad := ~(abs(x - wanted) <= MIMIC_TOLERANCE * scale)).any():
+        k = np.unravel_index(np.argmax(bad), bad.shape)
+        x, wanted = np.broadcast_arrays(x, wanted)
+        raise InputError(f"{rule}; expected {wanted[k]:.6g}, got {x[k]:.6g}: set {leader!r}")
 
 
 def by_name(tree: Tree, q: ArrayLike) -> dict[str, NDArray[Any]]:
@@ -112,16 +162,10 @@ def by_name(tree: Tree, q: ArrayLike) -> dict[str, NDArray[Any]]:
     return {j.name: q[..., j.q.start] if j.nq == 1 else q[..., j.q] for j in tree.independent_joints}
 
 
-def _named_coordinates(joint: Joint, value: ArrayLike) -> NDArray[Any]:
-    """The coordinates (..., nq) of a joint."""
-    if joint.mimic is not None:
-        raise InputError(
-            f"joint {joint.name!r} has no coordinate of its own: it is {joint.mimic.ratio:g} times "
-            f"{joint.mimic.joint!r} plus {joint.mimic.offset:g}; set that one"
-        )
-    if joint.nq == 1:
-        return floats(value, f"joint {joint.name!r}")[..., None]
-    return floats(value, f"joint {joint.name!r} ({joint.kind.name})", joint.nq)
+def velocities_by_name(tree: Tree, v: ArrayLike) -> dict[str, NDArray[Any]]:
+    """Return {joint name: (...), or (..., n) if the joint has n > 1 velocities}; mimic joints are left out."""
+    v = velocities(tree, v)
+    return {j.name: v[..., j.v.start] if j.nv == 1 else v[..., j.v] for j in tree.independent_joints}
 
 
 def rate_matrix(tree: Tree, q: NDArray[Any], base: str = "quaternion") -> NDArray[Any]:

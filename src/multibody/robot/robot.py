@@ -222,7 +222,7 @@ class Robot(metaclass=ForeignNames):
 
         Args:
             values: {joint: (...)}, in rad or m; {joint: (..., n)} for a joint with n > 1 coordinates, quaternions as
-                w, x, y, z. Batches broadcast.
+                w, x, y, z. Batches broadcast. Mimic joints are accepted if they agree with the joints they follow.
             default: (..., nq), the values of the other joints; by default `home()`.
 
         >>> mb.load("panda").configuration({"joint2": 0.5}, np.zeros(7))
@@ -240,6 +240,31 @@ class Robot(metaclass=ForeignNames):
         array(0.3)
         """
         return configuration.by_name(self.tree, q)
+
+    def joint_velocities(self, values: Mapping[str, ArrayLike], default: ArrayLike | None = None) -> Array:
+        """(..., nv): the velocity with joint velocities by name; the inverse of `velocities_by_name`.
+
+        Args:
+            values: {joint: (...)}, in rad/s or m/s; {joint: (..., n)} for a joint with n > 1 velocities. Batches
+                broadcast. Mimic joints are accepted if they agree with the joints they follow.
+            default: (..., nv), the velocities of the other joints; by default zero.
+
+        >>> mb.load("panda").joint_velocities({"joint2": 0.5})
+        array([0. , 0.5, 0. , 0. , 0. , 0. , 0. ])
+        """
+        rest = np.zeros(self.nv) if default is None else default
+        v = configuration.velocities_from_names(self.tree, values, rest)
+        return v if is_traced(v) else v.astype(self.dtype)
+
+    def velocities_by_name(self, v: ArrayLike) -> dict[str, Array]:
+        """Return the velocities of v by joint name: (...), or (..., n) for a joint with n > 1 velocities.
+
+        Mimic joints have none.
+
+        >>> mb.load("planar-arm").velocities_by_name([0.1, 0.2, 0.3])["joint3"]
+        array(0.3)
+        """
+        return configuration.velocities_by_name(self.tree, v)
 
     def random(self, rng: np.random.Generator | None = None, batch: int | tuple[int, ...] = ()) -> Array:
         """(..., nq): configurations drawn uniformly within the joint limits.
