@@ -344,6 +344,7 @@ def test_the_quadruped_in_a_kernel(dog, feet, states):
         ("'com': expected another name", lambda r, c: control.WholeBody(r, c, [[COM], [COM]])),
         ("'q': expected another name", lambda r, c: control.WholeBody(r, c, [[control.CenterOfMassTask("q")]])),
         ("got 'foot-lf' twice", lambda r, c: control.WholeBody(r, c, [[control.CenterOfMassTask("foot-lf")]])),
+        ("got 'foot-lf' twice", lambda r, c: control.WholeBody(r, c, [[COM]], (control.VelocityLimits("foot-lf"),))),
         ("no contact is called 'hand'", lambda r, c: control.WholeBody(r, c, [[control.ForceTask("push", "hand")]])),
         ("no joint 'elbow'", lambda r, c: control.WholeBody(r, c, [[control.TorqueTask("soft", ("elbow",))]])),
         ("expected limits such as", lambda r, c: control.WholeBody(r, c, [[COM]], limits=(0.6,))),

@@ -107,7 +107,8 @@ def check_gains(inputs: Mapping[str, Any], names: AbstractSet[str]) -> None:
     """Refuse gains that are negative or not finite, and a "dt" in s that is not positive."""
     for name in names & inputs.keys():
         value = inputs[name]
-        if value is None or is_traced(value) or (type(value) is float and 0 < value < np.inf):
+        plain = value.item() if type(value) is np.ndarray and not value.ndim else value
+        if value is None or (type(plain) is float and 0 < plain < np.inf) or is_traced(value):
             continue
         if name == "dt":
             check_positive(floats(value, name), name, "a time in s")

@@ -128,13 +128,12 @@ class VelocityControl(RobotController):
         for name, task in self._tasks.items():
             if task.needs_target and values.get(name) is None:
                 raise InputError(f"missing: the target of task {name!r}, as {name}=...")
-        present = tuple([name for name in optional if values.get(name) is not None])
-        kinds = required | {name: optional[name] for name in present}
-        arrays = kernel_arrays(kinds, values, self._robot.dtype)
+        given = {name: kind for name, kind in optional.items() if values.get(name) is not None}
+        arrays = kernel_arrays(required | given, values, self._robot.dtype)
         if arrays is None:
-            values = {name: self._defaults.get(name) if values[name] is None else values[name] for name in kinds}
+            values = {k: self._defaults.get(k) if values[k] is None else values[k] for k in (*required, *given)}
             return self._function(out=out, threads=threads, **values)
-        kernel = self._function.kernel(*present)
+        kernel = self._function.kernel(*given)
         # without keywords a call goes straight to the code
         return kernel(*arrays) if out is None and threads is None else kernel(*arrays, out=out, threads=threads)
 

@@ -110,9 +110,8 @@ class VirtualModel(RobotController):
         for frame, wrench in (wrenches or {}).items():
             self._robot.tree.frame(frame)
             values[WRENCH + frame] = floats(wrench, f"the wrench at {frame!r}", 6)
-        if active is not None and self._contacts:
-            rows.mask(self._contacts, active)  # ones and zeros
         if active is not None:
+            rows.mask(self._contacts, active)  # ones and zeros
             values["active"] = active
         return self._function(q, out=out, threads=threads, **values)
 

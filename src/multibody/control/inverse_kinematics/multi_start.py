@@ -137,11 +137,8 @@ def from_nearest(attempts: Attempts, start: Array, targets: list[Array]) -> Stat
     good = within_tolerances(attempts.tolerances, positions, rotations).tolist()
     if True not in good:
         return None
-    best, end = good.index(True), 0
-    for n in tries:
-        end += n
-        if best < end:
-            break
+    best = good.index(True)
+    end = next(end for end in accumulate(tries) if best < end)
     return State(q[best].copy(), positions[best], rotations[best], rounds[:end].sum(), np.array(True))
 
 

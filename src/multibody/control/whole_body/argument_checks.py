@@ -9,8 +9,8 @@ from multibody.control._checks import check_contacts, check_names, check_parts
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.tasks import LoadTask, Task
 from multibody.control.tasks._levels import check_levels
+from multibody.control.whole_body.contact_forces import split_forces
 from multibody.control.whole_body.hierarchical_problem import AnyTask, Problem
-from multibody.control.whole_body.soles import forces
 from multibody.control.whole_body.task_rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
 from multibody.errors import InputError
 from multibody.model import configuration
@@ -75,5 +75,5 @@ def _one(parts: tuple[Any, ...], kind: type) -> Any:
 def _independent(tree: Tree, contacts: tuple[Constraint, ...]) -> bool:
     """Whether the contacts are independent in general position, except for points of one sole."""
     q = configuration.random(tree, np.random.default_rng(0))
-    J = forces(tree, contacts, q, np.zeros(tree.nv), None).J
+    J = split_forces(tree, contacts, q, np.zeros(tree.nv), None).J
     return int(np.linalg.matrix_rank(J, tol=1e-9 * max(1.0, float(np.linalg.norm(J, 2))))) == J.shape[0]

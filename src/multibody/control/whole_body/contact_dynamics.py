@@ -12,7 +12,7 @@ from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.mass_matrix_factorization import HalfSolve
 from multibody.algorithms.rnea import rnea
 from multibody.control.affine import Affine
-from multibody.control.whole_body.soles import Forces, forces
+from multibody.control.whole_body.contact_forces import ContactForces, split_forces
 from multibody.geometry._arrays import eye_like, matvec, mirror_upper, transpose
 from multibody.model import base_velocity
 from multibody.model.actuation import actuated_indices
@@ -49,7 +49,7 @@ class Dynamics(NamedTuple):
     """(..., nv): the acceleration without torques and forces."""
     contact_a: Affine
     """The acceleration of the independent rows of contacts, of (tau, w); zero for inactive contacts."""
-    forces: Forces | None
+    forces: ContactForces | None
     """The parts of the contact forces; None without contacts."""
 
     @property
@@ -140,7 +140,7 @@ def contact_dynamics(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Ar
     R = np.broadcast_to(np.eye(tree.nv, dtype=q.dtype)[actuated], (*q.shape[:-1], len(actuated), tree.nv))
     unit = unit_of(tree)
     free_a = -rnea(left, q, left_v, np.zeros_like(v)) / unit
-    pushes = forces(left, contacts, q, left_v, mask) if contacts else None
+    pushes = split_forces(left, contacts, q, left_v, mask) if contacts else None
     if pushes is not None:
         R = np.concatenate([R, pushes.J], axis=-2)
     half = HalfSolve(factors(tree, q).per(unit), R, q.shape[:-1])

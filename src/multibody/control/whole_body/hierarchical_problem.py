@@ -18,9 +18,9 @@ from multibody.control.tasks import ForceTask, LoadTask, Task
 from multibody.control.tasks._levels import stack_weighted
 from multibody.control.whole_body import task_rows
 from multibody.control.whole_body.contact_dynamics import Dynamics, Unknowns, contact_dynamics, unit_of
+from multibody.control.whole_body.contact_forces import is_sole
 from multibody.control.whole_body.feasible_case import FeasibleCase
 from multibody.control.whole_body.level_ranks import contact_patterns, sizes_of
-from multibody.control.whole_body.soles import is_sole
 from multibody.control.whole_body.task_rows import TaskRows
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity, configuration

@@ -24,7 +24,7 @@ from multibody.tracing.matrices import linalg
 Array = NDArray[Any]
 
 
-class Forces(NamedTuple):
+class ContactForces(NamedTuple):
     """The parts of contact forces, f = U w + N g."""
 
     J: Array
@@ -57,13 +57,13 @@ class Forces(NamedTuple):
         return matvec(self.U, reduced) + self.centripetal
 
 
-def forces(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask: Array | None) -> Forces:
+def split_forces(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask: Array | None) -> ContactForces:
     """The parts of the forces of contacts at a state, for a mask (..., rows) of those that are active."""
     if not any(is_sole(contact) for contact in contacts):
         J, drift = rows.jacobian(tree, contacts, q), rows.bias(tree, contacts, q, v)
         if mask is not None:
             J, drift = J * mask[..., :, None], drift * mask
-        return Forces(J, drift, None, None, None, mask)
+        return ContactForces(J, drift, None, None, None, mask)
     blocks = [_sole(tree, contact, q) if is_sole(contact) else _plain(tree, contact, q) for contact in contacts]
     J = np.concatenate([block[0] for block in blocks], axis=-2)
     U, N = _diagonal([block[1] for block in blocks]), _diagonal([block[2] for block in blocks])
@@ -71,13 +71,13 @@ def forces(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask:
     reduced = matvec(transpose(U), drift)
     centripetal = drift - matvec(U, reduced)
     if mask is None:
-        return Forces(J, reduced, U, N, centripetal, None)
+        return ContactForces(J, reduced, U, N, centripetal, None)
     places = rows.slices(contacts).values()
     on = [
         mask[..., place.start] for block, place in zip(blocks, places, strict=True) for _ in range(block[0].shape[-2])
     ]
     on = np.stack(on, axis=-1)
-    return Forces(J * on[..., :, None], reduced * on, U, N * mask[..., :, None], centripetal * mask, on)
+    return ContactForces(J * on[..., :, None], reduced * on, U, N * mask[..., :, None], centripetal * mask, on)
 
 
 def is_sole(contact: Constraint) -> bool:
