@@ -13,8 +13,8 @@ from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 
-from multibody.derive import METHODS, applicable, equations, printing, systems
-from multibody.derive.methods.method_table import deviation, from_algorithms, terms
+from multibody.derive import METHODS, applicable, equal, equations, printing, systems
+from multibody.derive.methods.method_table import from_algorithms, terms
 from multibody.derive.printing import output_formats
 from multibody.derive.printing.page_elements import Block, Heading
 from multibody.derive.results.equations import Equations
@@ -106,7 +106,8 @@ def _agreement(derived: list[Equations]) -> str:
     first = derived[0]
     rows = ["| method | terms | operations | from the first | from `rnea` |", "|---|---:|---:|---:|---:|"]
     for each in derived:
-        cells = each.method, terms(each), each.ops, _number(deviation(first, each)), _number(from_algorithms(each))
+        apart = equal(first, each, symbolic=False).numeric
+        cells = each.method, terms(each), each.ops, _number(apart), _number(from_algorithms(each))
         rows.append(f"| {' | '.join(map(str, cells))} |")
     rows += [
         "",
@@ -124,7 +125,7 @@ def row(name: str, derived: list[Equations]) -> str:
     """The row of a system in the table of all."""
     first = derived[0]
     simple = next((each for each in derived if each.method == "projected-newton-euler"), first)
-    worst = max(deviation(first, each) for each in derived)
+    worst = max(equal(first, each, symbolic=False).numeric for each in derived)
     kinds = f"{len(first.system.q)}, {len(first.system.v)}, {first.J.rows}"
     link = f"[{systems.SYSTEMS[name].title}](generated/{name}.md)"
     return f"| {link} | {kinds} | {len(derived)} | {terms(simple)} | {simple.ops} | {_number(worst)} |"

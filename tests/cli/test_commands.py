@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
-from multibody.cli import COMMANDS, load_command
+from multibody.cli import COMMANDS, app, load_command
+from multibody.cli._completion import frame_names
 
 from .running import run
 
@@ -67,10 +69,18 @@ def test_shells_complete_commands_robots_and_frames(tmp_path: Path) -> None:
     found, modules = complete("view", "p")
     assert found == ["planar-arm", "puma-560", "panda"]
     assert not set(HEAVY) & modules
-    assert complete("ik", "panda", "--frame", "t")[0] == ["tool"]
     (tmp_path / "one.urdf").write_text('<robot name="one"><link name="here"/></robot>')
     assert complete("eval", "one.urdf", "--frame", "", cwd=tmp_path)[0] == ["here"]
-    assert complete("eval", "no-such-file.urdf", "--frame", "")[0] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "file", "found"),
+    [(["panda", "--frame"], None, "tool"), ([], "panda", "tool"), (["no-such-file.urdf", "--frame"], None, None)],
+)
+def test_frames_are_those_of_the_robot_that_is_named_before(words: list[str], file: str | None, found: str) -> None:
+    context = typer.Context(typer.main.get_command(app), resilient_parsing=True)
+    context.args, context.params = words, {"file": file}
+    assert found in frame_names(context) if found else frame_names(context) == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

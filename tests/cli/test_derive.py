@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
@@ -111,9 +112,10 @@ def test_parameters_at_a_place() -> None:
 
 
 def test_long_work_is_told_beside_the_result() -> None:
-    with mock.patch("multibody.derive.methods.LARGE_SYSTEM", 2):
+    with mock.patch("multibody.derive.methods.MAX_SILENT_SECONDS", 0.0):
         done = run("derive", "planar-arm", "--markdown")
-    assert done.err.startswith("note: planar-arm has 3 velocities: 'projected-newton-euler' can take minutes")
+    note = "note: planar-arm has 3 bodies and 3 velocities: 'projected-newton-euler' takes about 1 second of CPU time"
+    assert done.err.startswith(f"{note}, 'recursive-newton-euler' about 1 second. Quicker: ")
     assert "Quicker: --method recursive-newton-euler with --c FILE" in done.err
     assert done.out.startswith("# planar-arm")
     assert run("derive", "planar-arm").err == ""
@@ -163,6 +165,14 @@ def test_c_code_compiles(tmp_path: Path) -> None:
     subprocess.run(["cc", "-c", "-Wall", "-Werror", str(path), "-o", str(tmp_path / "cart.o")], check=True)
 
 
+@pytest.fixture
+def derived_once() -> Iterator[None]:
+    """Compare methods without timing each of them three times."""
+    with mock.patch("multibody.derive.methods.method_table.RUNS", 1):
+        yield
+
+
+@pytest.mark.usefixtures("derived_once")
 def test_methods_side_by_side() -> None:
     done = run("derive", "double-pendulum", "--symbols", "all", "--compare", "all")
     assert done.code == 0, done.err
@@ -174,6 +184,7 @@ def test_methods_side_by_side() -> None:
     assert "lagrange-multipliers is left out: there are no constraints" in done.out
 
 
+@pytest.mark.usefixtures("derived_once")
 def test_only_some_methods() -> None:
     done = run("derive", "cart-pendulum", "--compare", "lagrange,projected-newton-euler")
     assert "All 2 agree" in done.out
@@ -181,6 +192,7 @@ def test_only_some_methods() -> None:
     assert "One method, and no other to compare it with." in done.out
 
 
+@pytest.mark.usefixtures("derived_once")
 def test_a_method_that_disagrees_is_told() -> None:
     with mock.patch("multibody.derive.methods.method_table.from_algorithms", return_value=0.5):
         done = run("derive", "cart-pendulum", "--symbols", "all", "--compare", "lagrange")

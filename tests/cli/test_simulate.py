@@ -1,5 +1,7 @@
 """`multibody simulate`: a table, a file that goes on, a picture, and refusals."""
 
+from unittest import mock
+
 import numpy as np
 
 import multibody as mb
@@ -30,7 +32,8 @@ def test_a_pendulum_swings_with_a_bar():
 
 def test_embedded_robots_touch_with_their_feet(tmp_path):
     saved = str(tmp_path / "run.npz")
-    done = run("simulate", "quadruped", "--seconds", "0.05", "--drop", "0.02", "--kp", "80", "--save", saved)
+    gains = ("--kp", "80", "--kd", "2")  # the kernel of the command in README.md
+    done = run("simulate", "quadruped", "--seconds", "0.05", "--drop", "0.02", *gains, "--save", saved)
     assert done.code == 0, done.err
     kept = simulate.load(saved)
     assert kept.about["contacts"] == ["lf-shank", "rf-shank", "lh-shank", "rh-shank"]
@@ -48,12 +51,36 @@ def test_feet_of_boxes_are_their_lower_corners():
     np.testing.assert_allclose(places[:, 2], robot.pose("foot-left", robot.home()).position[2], atol=1e-12)
 
 
-def test_a_shape_that_sinks_is_named_and_can_touch():
-    fallen = ("simulate", "quadruped", "--seconds", "0.6", "--drop", "0", "--dt", "0.01")
-    assert "below the ground: only feet touch it; --shapes" in run(*fallen, columns=200).err
+HOPPER = """
+<mujoco><worldbody><body name="torso" pos="0 0 0.3"><freejoint/><geom type="sphere" size="0.1" mass="1"/>
+  <body name="shank" pos="0 0 -0.1"><joint name="knee" type="hinge" axis="0 1 0"/>
+    <geom type="sphere" size="0.02" pos="0.02 0 -0.15" mass="0.1"/><site name="foot-one" pos="0.02 0 -0.15"/></body>
+</body></worldbody></mujoco>
+"""
+
+
+def test_a_shape_that_sinks_is_named_and_can_touch(tmp_path):
+    (tmp_path / "hopper.xml").write_text(HOPPER)
+    fallen = ("simulate", str(tmp_path / "hopper.xml"), "--seconds", "0.8", "--drop", "0", "--dt", "0.01")
+    done = run(*fallen, columns=200)
+    assert "1 contacts" in done.out
+    assert "torso ends" in done.err
+    assert "below the ground: only feet touch it; --shapes" in done.err
     done = run(*fallen, "--shapes", columns=200)
-    assert "28 contacts" in done.out
+    assert "2 contacts" in done.out
     assert "below the ground" not in done.err
+
+
+def test_of_many_points_of_shapes_those_nearest_to_the_ground_touch(capsys):
+    robot = mb.load("quadruped")
+    with mock.patch("multibody.cli._contacts.MAX_CONTACTS", 12):
+        contacts = contacts_at(robot, robot.home(), simulate.Ground(), shapes=True)
+    heights = [(robot.pose(c.frame, robot.home()) @ c.point)[2] - c.radius for c in simulate.contacts_of(robot)]
+    chosen = [(robot.pose(c.frame, robot.home()) @ c.point)[2] - c.radius for c in contacts]
+    np.testing.assert_allclose(sorted(chosen), sorted(heights)[:12], atol=1e-12)
+    assert f"of {len(heights)} points of the robot's shapes, the 12 nearest" in " ".join(
+        capsys.readouterr().err.split()
+    )
 
 
 def test_refusals(tmp_path):

@@ -1,5 +1,6 @@
 """Functions of `derive` that are given something else: the message says what, and what was expected."""
 
+import dataclasses
 import logging
 import math
 import re
@@ -11,6 +12,7 @@ import sympy as sp
 
 import multibody as mb
 from multibody import derive
+from multibody.derive import methods
 from multibody.errors import InputError
 from multibody.geometry import groups
 
@@ -69,13 +71,27 @@ def test_a_page_in_a_directory_that_is_not_there(tmp_path):
 
 def test_long_work_is_told_to_the_logger_and_to_nobody_else(caplog, capfd):
     arm = derive.from_robot(mb.load("planar-arm"))
-    with mock.patch("multibody.derive.methods.LARGE_SYSTEM", 3), caplog.at_level(logging.INFO, logger="multibody"):
-        derive.equations(arm, "recursive-newton-euler")
-        assert not caplog.records
+    limit = mock.patch("multibody.derive.methods.MAX_SILENT_SECONDS", 0.0)
+    with caplog.at_level(logging.INFO, logger="multibody"):
         derive.equations(arm, "lagrange")
-    said = "planar-arm has 3 velocities: 'lagrange' can take minutes, 'recursive-newton-euler' seconds"
+        assert not caplog.records
+        with limit:
+            derive.equations(arm, "lagrange")
+    size, quick = "planar-arm has 3 bodies and 3 velocities", "'recursive-newton-euler' about 1 second"
+    said = f"{size}: 'lagrange' takes about 1 second of CPU time, {quick}"
     assert [(r.name, r.levelname, r.getMessage()) for r in caplog.records] == [("multibody", "INFO", said)]
     assert capfd.readouterr().err == ""
+
+
+def test_the_estimate_grows_with_the_formulas_of_the_places():
+    arms = [derive.from_robot(mb.load(name)) for name in ("planar-arm", "scara", "puma-560", "panda")]
+    for method in ("projected-newton-euler", "lagrange", "newton-euler"):
+        seconds = [methods.expected_seconds(arm, method) for arm in arms]
+        assert max(seconds[:2]) < 1 < seconds[2] < seconds[3]
+    assert not any(methods.why_slow(arm, "recursive-newton-euler") for arm in arms)
+    assert "'lagrange' takes about 1 minute of CPU time, " in methods.why_slow(arms[3], "lagrange")
+    without_tree = dataclasses.replace(arms[3], tree=None)
+    assert methods.why_slow(without_tree, "lagrange").endswith("takes about 1 minute of CPU time")
 
 
 CART = derive.systems.system("cart-pendulum")
@@ -85,7 +101,7 @@ EQUATIONS = derive.equations(CART)
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ([1, 2], "values: expected numbers by name, such as {'m': 1}, got [1, 2]"),
+        ([1, 2], "values: expected values by name, such as {'m': 1}, got [1, 2]"),
         ({"m": "one"}, "values, m: expected a number, got 'one'"),
         ({"m": None}, "values, m: expected a number, got None"),
         ({"m": sp.Symbol("m")}, "values, m: expected a number, got m"),
@@ -226,7 +242,7 @@ def test_arrays_instead_of_names():
     mass, array = derive.particle("mass", m, (x, 0, 0)), np.zeros((2, 2))
     with says("no kernel of array"):
         EQUATIONS.kernel(array)
-    with says("values: expected numbers by name", "got array"):
+    with says("values: expected values by name", "got array"):
         EQUATIONS.kernel("bias", array)
     with says("no method array"):
         derive.equations(CART, array)

@@ -169,7 +169,7 @@ def test_operations_are_those_of_the_kernel(equations: derive.Equations) -> None
 def test_what_cannot_be_compiled_is_explained(equations: derive.Equations) -> None:
     with pytest.raises(mb.InputError, match="no kernel of 'torque': there are mass_matrix, bias"):
         equations.kernel("torque")
-    with pytest.raises(mb.InputError, match="has no parameter 'mass'; there are M, c, g, k, l, m"):
+    with pytest.raises(mb.InputError, match="has no symbol 'mass'; there are M, c, g, k, l, m"):
         equations.kernel("bias", {"mass": 1.0})
     with pytest.raises(mb.InputError, match="no multipliers"):
         equations.kernel("multipliers")

@@ -110,7 +110,7 @@ def test_bad_input_is_named(tmp_path):
         view.draw("cart-pendulum")
     with pytest.raises(InputError, match="q: expected 2"):
         view.draw(system, q=[1.0])
-    with pytest.raises(InputError, match="no parameter 'z'"):
+    with pytest.raises(InputError, match="no symbol 'z'"):
         view.draw(system, values={"z": 1.0})
     with pytest.raises(InputError, match="gif"):
         view.animate(derive.equations(system, "lagrange"), [0, 0], [0, 0], tmp_path / "a.png")

@@ -1,5 +1,6 @@
 """Derivatives of large expressions: each part that occurs several times is differentiated once."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sympy as sp
@@ -37,3 +38,16 @@ class Derivative:
         if isinstance(e, sp.sin | sp.cos):
             return e.fdiff() * self(e.args[0])
         return sp.diff(e, self.x)
+
+
+def slopes(entries: Iterable[Any], symbols: Sequence[sp.Symbol]) -> sp.Matrix:
+    """The derivatives of expressions, a row for each, by symbols.
+
+    >>> x, y = sp.symbols("x y")
+    >>> slopes([x * y, y**2], [x, y])
+    Matrix([
+    [y,   x],
+    [0, 2*y]])
+    """
+    derivatives, entries = [Derivative(x) for x in symbols], list(entries)
+    return sp.Matrix(len(entries), len(symbols), [slope(e) for e in entries for slope in derivatives])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import reduce
 from math import gcd, lcm
 from typing import Any
 
@@ -101,9 +102,9 @@ class FormReader:
             return self._powered(*e.args)
         if isinstance(e, (sp.sin, sp.cos)):
             return self._harmonic(self.read(e.args[0]), int(isinstance(e, sp.sin)))
-        if self.quotients and type(e) in _QUOTIENTS:
-            above, below = _QUOTIENTS[type(e)]
-            return self.times(self.read(above(e.args[0])), self.inverse(self.read(below(e.args[0]))))
+        if self.quotients and type(e) in RATIOS:
+            parts = ((self.read(f(e.args[0])), n) for f, n in RATIOS[type(e)])
+            return reduce(self.times, (f if n > 0 else self.inverse(f) for f, n in parts))
         if e is sp.I:
             self.relations[self.generator(e)] = 2, monomial(0, -1)
             return self._atom(e)
@@ -269,12 +270,13 @@ class FormReader:
         return self._trigonometric[h]
 
 
-_QUOTIENTS: dict[Any, tuple[Any, Any]] = {
-    sp.tan: (sp.sin, sp.cos),
-    sp.cot: (sp.cos, sp.sin),
-    sp.sec: (lambda _: sp.Integer(1), sp.cos),
-    sp.csc: (lambda _: sp.Integer(1), sp.sin),
+RATIOS: dict[Any, tuple[tuple[Any, int], ...]] = {
+    sp.tan: ((sp.sin, 1), (sp.cos, -1)),
+    sp.cot: ((sp.cos, 1), (sp.sin, -1)),
+    sp.sec: ((sp.cos, -1),),
+    sp.csc: ((sp.sin, -1),),
 }
+"""Functions that are quotients of sines and cosines, with the powers of these."""
 
 
 def _exact(x: Any) -> Fraction:

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from multibody.derive.algebra.differentiation import Derivative
+from multibody.derive.algebra.differentiation import slopes
 from multibody.derive.algebra.expressions_to_forms import FormReader
 from multibody.derive.algebra.forms_to_expressions import ORDERS, FormWriter
 from multibody.derive.algebra.trigonometric_polynomials import Form, TooLargeError, monomial
@@ -87,8 +87,7 @@ def jacobian(
         forms = [reader.times(f, monomial()) for f in forms]
         written = list(FormWriter(reader, forms, states).expressions())
     except TooLargeError:
-        by = [Derivative(s) for s in symbols]
-        written = [derivative(e) for e in entries for derivative in by]
+        return slopes(entries, symbols)
     return sp.Matrix(len(entries), len(symbols), written)
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import sympy as sp
 from sympy.polys.rings import PolyElement, ring
 
+from multibody.derive.algebra.expressions_to_forms import RATIOS
+
 MAX_PRODUCT_TERMS = 2_000
 """Terms of a numerator beyond which an expression is left as it is."""
-_HIDDEN = (sp.tan, sp.cot, sp.sec, sp.csc)
 
 
 def denominators(x: Any, changing: Collection[sp.Symbol]) -> set[Any]:
@@ -166,12 +167,7 @@ class _Reading:
 
 def _plain(x: Any) -> Any:
     """Tangents and their like as quotients of sines and cosines."""
-    return x.replace(lambda e: isinstance(e, _HIDDEN), _ratio)
-
-
-def _ratio(x: Any) -> sp.Expr:
-    s, c = sp.sin(x.args[0]), sp.cos(x.args[0])
-    return {sp.tan: s / c, sp.cot: c / s, sp.sec: 1 / c, sp.csc: 1 / s}[type(x)]
+    return x.replace(lambda e: type(e) in RATIOS, lambda e: sp.Mul(*(f(e.args[0]) ** n for f, n in RATIOS[type(e)])))
 
 
 def _divides(p: Any) -> bool:

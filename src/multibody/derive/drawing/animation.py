@@ -13,6 +13,7 @@ from multibody.derive.drawing.mechanism import Anatomy, plane_of
 from multibody.derive.drawing.sketch import scale_of, sketch
 from multibody.derive.results.compiled import source
 from multibody.derive.results.equations import Equations
+from multibody.derive.system.values import numbers
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 
@@ -55,14 +56,9 @@ def animate(
     if not isinstance(equations, Equations):
         raise InputError(f"animate: expected equations of derive, got {type(equations).__name__}")
     system = equations.system
-    given = {getattr(x, "name", x): float(value) for x, value in (values or {}).items()}
-    numbers = {x.name: given.pop(x.name, 9.81 if x.name == "g" else 1.0) for x in system.parameters}
-    if given:
-        raise InputError(
-            f"values: {system.name} has no parameter {next(iter(given))!r}; there are {', '.join(numbers)}"
-        )
-    states = motion(equations, floats(q, "q", len(system.q)), floats(v, "v", len(system.v)), seconds, numbers)
-    anatomy = Anatomy(system, numbers)
+    known = {x: 9.81 if x.name == "g" else 1.0 for x in system.parameters} | numbers(system, values, "parameters")
+    states = motion(equations, floats(q, "q", len(system.q)), floats(v, "v", len(system.v)), seconds, known)
+    anatomy = Anatomy(system, known)
     made = [anatomy.at(state, k / RATE) for k, state in enumerate(states)]
     plane = plane_of(made[0])
     scale = float(np.median([scale_of(each, plane) for each in made]))
@@ -83,12 +79,12 @@ def animate(
 
 
 def motion(
-    equations: Equations, q: NDArray[Any], v: NDArray[Any], seconds: float, numbers: Mapping[Any, float]
+    equations: Equations, q: NDArray[Any], v: NDArray[Any], seconds: float, known: Mapping[Any, float]
 ) -> NDArray[Any]:
     """(pictures, q): by the method of Runge and Kutta, without inputs."""
-    kernel = equations.kernel("state_rate", values=dict(numbers))
+    kernel = equations.kernel("state_rate", values=dict(known))
     extra = [np.zeros(len(equations.system.inputs))] if equations.system.inputs else []
-    timed = "t" in source(equations, "state_rate", numbers)[1]
+    timed = "t" in source(equations, "state_rate", known)[1]
 
     def rate(t: float, x: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate(kernel(x[: len(q)], x[len(q) :], *extra, *([t] if timed else [])))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from multibody.derive.system.symbols import TIME
 from multibody.derive.system.system import System
+from multibody.derive.system.values import numbers
 from multibody.errors import InputError
 
 ANGLE, SHIFT = 0.6, 0.8
@@ -111,7 +112,9 @@ class Anatomy:
 
     def __init__(self, system: System, values: Mapping[Any, float] | None = None) -> None:
         self.system = system
-        self.numbers = _numbers(system, values)
+        symbols = (*system.parameters, *system.inputs)
+        self.numbers = {x: CENTRE_OF_MASS if x.name.startswith("c_") else 1.0 for x in symbols}
+        self.numbers |= numbers(system, values, "parameters", "inputs")
         known = [*system.q, TIME]
         self._bodies = {
             body.name: sp.lambdify([known], _flat(body).subs(self.numbers), "numpy", cse=True) for body in system.bodies
@@ -134,9 +137,9 @@ class Anatomy:
         turns = [self._turn(k, state, t) for k in sorted(self._angular)]
         balls = [self._ball(unit, state, t) for unit in self._units]
         slides = self._slides(state, t, [turn for turn in turns if turn is not None])
-        numbers = self.numbers | dict(zip(system.q, state.tolist(), strict=True)) | {TIME: float(t)}
+        known = self.numbers | dict(zip(system.q, state.tolist(), strict=True)) | {TIME: float(t)}
         found = tuple(turn for turn in turns if turn is not None)
-        return Mechanism(system, where, found, slides, tuple(ball for ball in balls if ball is not None), numbers)
+        return Mechanism(system, where, found, slides, tuple(ball for ball in balls if ball is not None), known)
 
     def _place(self, name: str, q: NDArray[Any], t: float) -> Place:
         x = np.array(self._bodies[name]([*q, t]), float).reshape(-1)
@@ -306,12 +309,3 @@ def _with(q: NDArray[Any], k: int, value: float) -> NDArray[Any]:
     changed = np.array(q, float)
     changed[k] = value
     return changed
-
-
-def _numbers(system: System, values: Mapping[Any, float] | None) -> dict[sp.Symbol, float]:
-    known = {x.name: x for x in (*system.parameters, *system.inputs)}
-    given = {x.name if isinstance(x, sp.Symbol) else x: float(value) for x, value in (values or {}).items()}
-    strange = [name for name in given if name not in known]
-    if strange:
-        raise InputError(f"values: {system.name} has no parameter {strange[0]!r}; there are {', '.join(known)}")
-    return {symbol: given.get(name, CENTRE_OF_MASS if name.startswith("c_") else 1.0) for name, symbol in known.items()}

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from multibody.derive.algebra.forms_to_expressions import cost
 from multibody.derive.methods import (
     boltzmann_hamel,
     lagrange,
@@ -16,7 +17,6 @@ from multibody.derive.methods import (
 )
 from multibody.derive.results.equations import Equations
 from multibody.derive.system import degeneracy
-from multibody.derive.system.symbolic_tree import LARGE_SYSTEM
 from multibody.derive.system.system import System, expect_system
 from multibody.errors import InputError
 
@@ -27,23 +27,24 @@ class Method:
 
     title: str
     derive: Callable[[System], Equations]
-    why_not: Callable[[System], str]
+    why_not: Callable[[System], str] = lambda _: ""
     """Why it does not fit a system; empty when it does."""
 
 
+QUICKEST = "recursive-newton-euler"
+MAX_SILENT_SECONDS = 10.0
+"""The expected CPU time of a derivation from which on it is announced."""
 METHODS: dict[str, Method] = {
-    "newton-euler": Method("Newton–Euler of free-cut bodies", newton_euler.newton_euler, newton_euler.why_not),
+    "newton-euler": Method("Newton–Euler of free-cut bodies", newton_euler.newton_euler),
     "lagrange": Method("Lagrange, second kind", lagrange.lagrange, lagrange.why_not),
     "lagrange-multipliers": Method(
         "Lagrange, first kind", lagrange_multipliers.lagrange_multipliers, lagrange_multipliers.why_not
     ),
-    "projected-newton-euler": Method(
-        "projected Newton–Euler", projected_newton_euler.projected_newton_euler, projected_newton_euler.why_not
-    ),
+    "projected-newton-euler": Method("projected Newton–Euler", projected_newton_euler.projected_newton_euler),
     "lagrange-particles": Method(
         "Lagrange of particles", lagrange_particles.lagrange_particles, lagrange_particles.why_not
     ),
-    "recursive-newton-euler": Method(
+    QUICKEST: Method(
         "recursive Newton–Euler", recursive_newton_euler.recursive_newton_euler, recursive_newton_euler.why_not
     ),
     "boltzmann-hamel": Method("Boltzmann–Hamel", boltzmann_hamel.boltzmann_hamel, boltzmann_hamel.why_not),
@@ -61,7 +62,7 @@ def applicable(system: System) -> tuple[str, ...]:
 def equations(system: System, method: str = "projected-newton-euler") -> Equations:
     """The equations of motion of a system, by one of the methods.
 
-    Work that can take minutes is told to the logger "multibody" before it begins, as INFO.
+    Work that may take minutes is reported to the logger "multibody" before it begins, as INFO, with an estimate.
 
     Raises:
         InputError: when there is no such method, or it does not fit the system, and why.
@@ -80,9 +81,29 @@ def equations(system: System, method: str = "projected-newton-euler") -> Equatio
 
 
 def why_slow(system: System, method: str) -> str:
-    """Why a method can take minutes for a system, and which one does not; empty when it is quick."""
-    if len(system.v) < LARGE_SYSTEM or system.tree is None or method == "recursive-newton-euler":
+    """Return the expected time of a slow method, and which one is quicker; an empty text for a quick method."""
+    seconds = expected_seconds(system, method)
+    if seconds < MAX_SILENT_SECONDS:
         return ""
-    return (
-        f"{system.name} has {len(system.v)} velocities: {method!r} can take minutes, 'recursive-newton-euler' seconds"
-    )
+    size = f"{system.name} has {len(system.bodies)} bodies and {len(system.v)} velocities"
+    quick = f", {QUICKEST!r} {_about(expected_seconds(system, QUICKEST))}" if system.tree is not None else ""
+    return f"{size}: {method!r} takes {_about(seconds)} of CPU time{quick}"
+
+
+def expected_seconds(system: System, method: str) -> float:
+    """Return an estimate of the CPU time of a derivation, from the sizes of the formulas for the places of the bodies.
+
+    Robots with 4 to 18 joints took between a third and three times of it.
+    """
+    if method == QUICKEST:
+        return 0.15 * len(system.bodies)
+    sizes = [cost(*body.position, *(body.rotation or ())) for body in system.bodies]
+    seconds = max(2.5e-6 * sum(x * x for x in sizes), 1e-4 * len(system.v) * sum(sizes))
+    return seconds if method == "projected-newton-euler" else 3 * seconds
+
+
+def _about(seconds: float) -> str:
+    """A duration with one digit."""
+    amount, unit = (seconds / 60, "minute") if seconds >= 50 else (seconds, "second")
+    digit = max(1, int(float(f"{amount:.1g}")))
+    return f"about {digit} {unit}{'s' * (digit > 1)}"

@@ -9,6 +9,7 @@ import sympy as sp
 
 from multibody.derive.results.steps import Step
 from multibody.derive.system.symbols import matrix, rate, symbols
+from multibody.derive.system.traced_formulas import exact
 from multibody.errors import InputError
 from multibody.geometry.groups import Group
 
@@ -128,7 +129,7 @@ def S_series(group: Group, phi: Sequence[Any], side: int = 1) -> sp.Matrix:
 def ad(group: Group, x: Sequence[Any]) -> sp.Matrix:
     """ad_x of the group in symbols, from its structure constants.  [From 8, 78, 89; From Table 1]"""
     c, n = group.structure, range(group.dim)
-    return sp.Matrix(group.dim, group.dim, lambda k, j: sum(_exact(c[k, i, j]) * x[i] for i in n if c[k, i, j]))
+    return sp.Matrix(group.dim, group.dim, lambda k, j: sum(exact(c[k, i, j]) * x[i] for i in n if c[k, i, j]))
 
 
 def velocities(group: Group) -> tuple[sp.Symbol, ...]:
@@ -153,7 +154,7 @@ def inertia(group: Group, M: Any = None) -> sp.ImmutableMatrix:
     M = matrix(M, name, rows.shape)
     if M.shape == (n, n):
         return M
-    H = sp.Matrix(6, n, lambda i, k: _exact(group.H[i, k]))
+    H = sp.Matrix(6, n, lambda i, k: exact(group.H[i, k]))
     return sp.ImmutableMatrix(H.T * M * H)
 
 
@@ -186,11 +187,6 @@ def _made(method: str, group: Group, M: sp.ImmutableMatrix, C: sp.Matrix, tag: s
         ),
     )
     return GroupEquations(method, group, v, M, sp.ImmutableMatrix(C), tau, steps)
-
-
-def _exact(x: Any) -> Any:
-    """The decimal number that a float is written as."""
-    return sp.Rational(str(float(x)))
 
 
 def _collected(v: tuple[sp.Symbol, ...]) -> Any:

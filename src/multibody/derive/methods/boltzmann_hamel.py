@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from multibody.derive.algebra.differentiation import slopes
 from multibody.derive.methods.lagrange import given_motion, plus_rate
 from multibody.derive.methods.quasi_velocities import (
     brackets,
@@ -19,7 +20,7 @@ from multibody.derive.results.equations import Equations, finish
 from multibody.derive.results.steps import Step
 from multibody.derive.system import constraint_rows
 from multibody.derive.system.generalized_forces import kinetic_energy, potential_energy, transport_energy
-from multibody.derive.system.kinematics import along, derivatives, gradient, tidy
+from multibody.derive.system.kinematics import along, gradient, tidy
 from multibody.derive.system.loads import Generalized
 from multibody.derive.system.symbols import matrix
 from multibody.derive.system.system import System, expect_system
@@ -91,8 +92,8 @@ def from_energies(system: System, gammas: Sequence[sp.MatrixBase]) -> tuple[Any,
     """M, b, g and the steps to them, with the γ_k of the velocities."""
     v: Any = sp.Matrix(system.v)
     T, U = kinetic_energy(system), potential_energy(system)
-    momentum = tidy(system, derivatives(system, T, system.v).T)  # [From 14]
-    M = tidy(system, derivatives(system, momentum, system.v))
+    momentum = tidy(system, slopes([T], system.v).T)  # [From 14]
+    M = tidy(system, slopes(momentum, system.v))
     X_T, X_U = (tidy(system, gradient(system, energy).T) for energy in (T, U))
     (m_0, _), gamma_t = transport_energy(system, T), time_bracket(system)
     turning = weighted(gammas, v) + gamma_t

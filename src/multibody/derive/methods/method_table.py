@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from numpy.typing import NDArray
 
 from multibody.algorithms import rnea
 from multibody.derive.methods import METHODS, equations
-from multibody.derive.results.comparison import CLOSE, equal
+from multibody.derive.results.comparison import equal, relative_difference
 from multibody.derive.results.equations import Equations
 from multibody.derive.system.evaluation import numeric, random_values
 from multibody.derive.system.generalized_forces import spring_energy
@@ -79,7 +78,7 @@ def method_table(
             continue
         result, seconds = _timed(system, name)
         first = first or result
-        apart = 0.0 if result is first else deviation(first, result)
+        apart = 0.0 if result is first else equal(first, result, symbolic=False).numeric
         table.append(Entry(name, "", result, seconds, terms(result), result.ops, apart, from_algorithms(result)))
     return table
 
@@ -95,24 +94,6 @@ def _timed(system: System, method: str) -> tuple[Equations, float]:
             break
     assert result is not None
     return result, best
-
-
-def deviation(a: Equations, b: Equations) -> float:
-    """The largest relative difference of two sets of equations at random states; see `equal` for what is compared."""
-    first, second = a.system, b.system
-    if first.v == second.v and first.rates == second.rates and a.J.shape == b.J.shape:
-        rng, worst = np.random.default_rng(0), 0.0
-        for _ in range(STATES):
-            values = random_values(first, rng)
-            for x, y in ((a.inertial - a.tau, b.inertial - b.tau), (a.J, b.J), (a.drift, b.drift)):
-                worst = max(worst, _relative(numeric(x, values), numeric(y, values)))
-        if worst <= CLOSE:
-            return worst
-    return equal(a, b, symbolic=False).numeric
-
-
-def _relative(actual: NDArray[Any], expected: NDArray[Any]) -> float:
-    return float(np.abs(actual - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), 1e-300))
 
 
 def terms(equations: Equations) -> int:
@@ -140,5 +121,5 @@ def from_algorithms(equations: Equations) -> float | None:
         q, v, a = (np.array([values[x] for x in part]) for part in (system.q, system.v, system.a))
         expected = rnea.rnea(model, q, v, a) + numeric(gradient(system, spring_energy(system)).T, values)[:, 0]
         actual = numeric(equations.inertial, values)[:, 0]
-        worst = max(worst, _relative(actual, expected))
+        worst = max(worst, relative_difference(actual, expected))
     return worst

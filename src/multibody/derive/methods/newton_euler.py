@@ -30,12 +30,6 @@ from multibody.derive.system.loads import Force
 from multibody.derive.system.system import System
 
 
-def why_not(system: System) -> str:
-    """It fits every system."""
-    del system
-    return ""
-
-
 @dataclass(frozen=True)
 class Wrench:
     """A force and a torque about a point, along the axes of a body: what multiplies v', then b, g and loads.

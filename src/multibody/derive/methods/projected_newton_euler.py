@@ -19,12 +19,6 @@ from multibody.derive.system.kinematics import (
 from multibody.derive.system.system import System
 
 
-def why_not(system: System) -> str:
-    """It fits every system."""
-    del system
-    return ""
-
-
 def projected_newton_euler(system: System) -> Equations:
     """M, b and g as sums over the bodies.  [RD 3.38-3.48; Kindr §Projected Newton-Euler; QT 44-59]
 

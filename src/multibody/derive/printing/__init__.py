@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from multibody.derive.printing import derivation_page, linearisation_page, output_formats
 from multibody.derive.printing.abbreviations import Names
-from multibody.derive.printing.html_document import FORMULAS, standalone
+from multibody.derive.printing.html_document import FORMULAS
 from multibody.derive.printing.latex_expressions import Writer
 from multibody.derive.printing.line_breaks import Layout
 from multibody.derive.printing.page_elements import Block, Equality, Heading
-from multibody.derive.system.arguments import whole_number
 from multibody.geometry._arrays import truth
 
 if TYPE_CHECKING:
@@ -63,28 +62,6 @@ def title(equations: "Equations") -> str:
 
     method = METHODS.get(equations.method)
     return f"{equations.system.name}: {method.title if method else equations.method}"
-
-
-def latex(equations: "Equations", steps: bool = False, short: bool = False, document: bool = False) -> str:
-    """LaTeX: to put into a document that uses amsmath, or a document of its own."""
-    write = output_formats.document if truth(document, "document") else output_formats.latex
-    return write(blocks(equations, steps, short))
-
-
-def markdown(equations: "Equations", steps: bool = False, short: bool = False) -> str:
-    """Markdown with formulas between dollar signs."""
-    return output_formats.markdown(blocks(equations, steps, short))
-
-
-def unicode(equations: "Equations", steps: bool = False, short: bool = False, columns: int = 80) -> str:
-    """Text for a terminal of so many columns."""
-    columns = whole_number(columns, "columns", 1)
-    return output_formats.plain(blocks(equations, steps, short, columns - output_formats.INDENT), columns)
-
-
-def html(equations: "Equations", steps: bool = True, short: bool = False) -> str:
-    """A page of its own, which needs neither a script nor a network."""
-    return standalone(title(equations), output_formats.html(blocks(equations, steps, short)))
 
 
 def notebook_html(equations: "Equations") -> str:

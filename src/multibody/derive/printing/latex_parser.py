@@ -8,27 +8,8 @@ from functools import lru_cache
 from multibody.derive.printing.symbol_names import GREEK
 
 LETTERS = GREEK | {"ell": "ℓ", "varphi": "φ", "varepsilon": "ε"}
-SIGNS = {
-    "times": "×",
-    "cdot": "·",
-    "to": "→",
-    "rightarrow": "→",
-    "Rightarrow": "⇒",
-    "mapsto": "↦",
-    "le": "≤",
-    "leq": "≤",
-    "ge": "≥",
-    "geq": "≥",
-    "neq": "≠",
-    "ne": "≠",
-    "approx": "≈",
-    "equiv": "≡",
-    "in": "∈",
-    "pm": "±",
-    "mp": "∓",
-    "circ": "∘",
-    "wedge": "∧",
-}
+_SIGNS = "times cdot to rightarrow Rightarrow mapsto le leq ge geq neq ne approx equiv in pm mp circ wedge"
+SIGNS = dict(zip(_SIGNS.split(), "×·→→⇒↦≤≤≥≥≠≠≈≡∈±∓∘∧", strict=True))
 PREFIXES = {"partial": "∂", "sum": "∑", "int": "∫", "prod": "∏", "nabla": "∇"}
 PLAIN = {"top": "⊤", "infty": "∞", "dots": "…", "ldots": "…", "cdots": "⋯", "lbrace": "{", "rbrace": "}", "prime": "′"}
 _FUNCTIONS = "sin cos tan cot exp log ln arcsin arccos arctan sinh cosh tanh det min max asin acos atan"
@@ -40,7 +21,6 @@ STYLES = frozenset(
 )
 SIZES = frozenset(("big", "Big", "bigl", "bigr", "Bigl", "Bigr", "bigg", "Bigg", "displaystyle"))
 SPACES = {",": 0.17, ":": 0.22, ";": 0.28, "!": 0.0, " ": 0.3, "quad": 1.0, "qquad": 2.0}
-BRACKETS = {"bmatrix": "[]", "pmatrix": "()", "matrix": "  ", "aligned": "  ", "cases": "{ ", "smallmatrix": "  "}
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|[{}^_&]|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
 
 

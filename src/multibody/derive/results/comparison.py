@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from multibody.derive.algebra.normal_form import is_zero
 from multibody.derive.system.arguments import whole_number
 from multibody.derive.system.consistent_states import consistent_values
-from multibody.derive.system.evaluation import random_values
+from multibody.derive.system.evaluation import numeric, random_values
 from multibody.derive.system.kinematics import along
 from multibody.derive.system.symbols import rate
 from multibody.derive.system.values import expect_equations
@@ -84,7 +84,7 @@ def equal(a: "Equations", b: "Equations", *, symbolic: bool = True, seed: int = 
             compared = "M, b + g - τ and constraints" if a.J.rows else "M and b + g - τ"
             return Agreement(methods, compared, None if same is False and numeric <= CLOSE else same, numeric)
     first, second = accelerations(a), accelerations(b)
-    numeric = max(_relative(first(state), _reordered(a, b, second, state)) for state in states)
+    numeric = max(relative_difference(first(state), _reordered(a, b, second, state)) for state in states)
     return Agreement(methods, "accelerations of the coordinates", None, numeric)
 
 
@@ -127,22 +127,18 @@ def _with_velocities(system: "System", values: dict[sp.Symbol, float]) -> dict[s
     """The velocities of a system from the rates of its coordinates, where they are others."""
     if system.holonomic_velocities:
         return values
-    symbols = list(values)
-    F = np.array(sp.lambdify(symbols, system.rates, modules="numpy")(*values.values()), dtype=float)
+    F = numeric(system.rates, values)
     v = np.linalg.lstsq(F, np.array([values[rate(x)] for x in system.q]), rcond=None)[0]
     return values | dict(zip(system.v, map(float, v), strict=True))
 
 
 def _difference(x: Any, y: Any, states: list[dict[sp.Symbol, float]]) -> float:
-    if not len(x):
-        return 0.0
-    symbols = sorted(x.free_symbols | y.free_symbols, key=str)
-    function = sp.lambdify(symbols, [list(x), list(y)], modules="numpy", cse=True)
-    return max(_relative(*np.array(function(*(state[s] for s in symbols)), dtype=float)) for state in states)
+    return max(relative_difference(numeric(x, state), numeric(y, state)) for state in states)
 
 
-def _relative(x: NDArray[Any], y: NDArray[Any]) -> float:
-    return float(np.abs(x - y).max() / max(np.abs(x).max(), np.abs(y).max(), 1e-300))
+def relative_difference(x: NDArray[Any], y: NDArray[Any]) -> float:
+    """The largest difference of two arrays, relative to the largest number in them."""
+    return float(np.abs(x - y).max(initial=0.0) / max(np.abs(x).max(initial=0.0), np.abs(y).max(initial=0.0), 1e-300))
 
 
 def _reordered(

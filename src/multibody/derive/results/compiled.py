@@ -12,6 +12,7 @@ from multibody.compiler.ir.passes import prepare
 from multibody.compiler.kernel import Kernel
 from multibody.derive.algebra.numpy_evaluation import evaluate
 from multibody.derive.system.symbols import TIME
+from multibody.derive.system.values import numbers
 from multibody.errors import InputError
 from multibody.geometry._arrays import matrix, vector
 from multibody.tracing.matrices import linalg
@@ -65,7 +66,7 @@ def source(
     if quantity == "multipliers" and not equations.J.rows:
         raise InputError(f"{equations.system.name}: without constraints there are no multipliers")
     system = equations.system
-    fixed = _fixed(equations, values)
+    fixed = numbers(system, values, "parameters")
     open_parameters = [x for x in system.parameters if x not in fixed]
     expressions = _expressions(equations, quantity)
     symbols: dict[str, Sequence[sp.Symbol]] = {
@@ -110,30 +111,6 @@ def _shaped(entries: list[Any], like: Any, axes: int) -> Any:
     if axes == 1:
         return vector(*entries)
     return matrix([entries[i * like.cols : (i + 1) * like.cols] for i in range(like.rows)])
-
-
-def _fixed(equations: "Equations", values: Values) -> dict[sp.Symbol, float]:
-    """The parameters that have values."""
-    if not isinstance(values, Mapping):
-        raise InputError(f"values: expected numbers by name, such as {{'m': 1}}, got {values!r}")
-    known = {symbol.name: symbol for symbol in equations.system.parameters}
-    names = {x.name if isinstance(x, sp.Symbol) else x: value for x, value in values.items()}
-    strange = [name for name in names if name not in known]
-    if strange:
-        raise InputError(
-            f"values: {equations.system.name} has no parameter {strange[0]!r}; there are {', '.join(known)}"
-        )
-    return {known[name]: _number(value, name) for name, value in names.items()}
-
-
-def _number(value: Any, name: str) -> float:
-    try:
-        number = None if isinstance(value, str) else float(value)
-    except (TypeError, ValueError):
-        number = None
-    if number is None:
-        raise InputError(f"values, {name}: expected a number, got {value!r}")
-    return number
 
 
 def _expressions(equations: "Equations", quantity: str) -> list[tuple[Any, int]]:

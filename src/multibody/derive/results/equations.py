@@ -13,14 +13,18 @@ from multibody._saving import check_place, save
 from multibody.compiler.kernel import Kernel
 from multibody.derive import printing
 from multibody.derive.algebra.simplify import simplify
+from multibody.derive.printing import output_formats
+from multibody.derive.printing.html_document import standalone
 from multibody.derive.results import comparison, compiled, linearisation
 from multibody.derive.results.comparison import Agreement
 from multibody.derive.results.equilibria import equilibria as find_equilibria
 from multibody.derive.results.linearisation import Linearisation
 from multibody.derive.results.steps import Step, term
 from multibody.derive.system import constraint_rows, degeneracy, generalized_forces
+from multibody.derive.system.arguments import whole_number
 from multibody.derive.system.kinematics import tidy
 from multibody.derive.system.system import System
+from multibody.geometry._arrays import truth
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,15 +148,17 @@ class Equations:
             short: write cos(q1 + q2) as c_12 and sin(q1) as s_1.
             document: a document of its own.
         """
-        return printing.latex(self, steps, short, document)
+        write = output_formats.document if truth(document, "document") else output_formats.latex
+        return write(printing.blocks(self, steps, short))
 
     def markdown(self, steps: bool = False, short: bool = False) -> str:
         """Markdown with formulas between dollar signs."""
-        return printing.markdown(self, steps, short)
+        return output_formats.markdown(printing.blocks(self, steps, short))
 
     def unicode(self, steps: bool = False, short: bool = False, columns: int = 80) -> str:
         """Text that fits a terminal of so many columns."""
-        return printing.unicode(self, steps, short, columns)
+        columns = whole_number(columns, "columns", 1)
+        return output_formats.plain(printing.blocks(self, steps, short, columns - output_formats.INDENT), columns)
 
     def html(self, path: str | Path | None = None, steps: bool = True, short: bool = False) -> str:
         """A page of its own, which needs neither a script nor a network; saved, when there is a path.
@@ -162,7 +168,7 @@ class Equations:
         """
         if path is not None:
             check_place(path, "path")
-        page = printing.html(self, steps, short)
+        page = standalone(printing.title(self), output_formats.html(printing.blocks(self, steps, short)))
         if path is not None:
             save(page, path, "path")
         return page

@@ -1,6 +1,6 @@
 """Equations of motion close to an equilibrium: x' = A x + B u."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
+from multibody.derive.algebra.differentiation import slopes
 from multibody.derive.algebra.normal_form import is_zero
 from multibody.derive.system.constraints import Holonomic
 from multibody.derive.system.symbols import TIME
@@ -88,8 +89,8 @@ def linearise(equations: "Equations", at: Mapping[Any, Any] | None = None) -> Li
     J_0, h_0 = here(J), here(h)
     multipliers = [sp.Dummy() for _ in range(J.rows)]
     forces = h - J.T * sp.Matrix(J.rows, 1, multipliers)
-    K = _slopes(forces, system.q) * F
-    parts = [here(x) for x in (M, K, _slopes(h, system.v), -_slopes(h, system.inputs))]
+    K = slopes(forces, system.q) * F
+    parts = [here(x) for x in (M, K, slopes(h, system.v), -slopes(h, system.inputs))]
     numeric = not any(x.free_symbols - set(multipliers) for x in (*parts, J_0, h_0))
     if numeric:
         J_0, h_0 = _floats(J_0), _floats(h_0)
@@ -154,10 +155,6 @@ def _names(system: "System", positions: list[int], velocities: list[int]) -> tup
     else:
         changes = [f"integral of {system.v[k]}" for k in positions]
     return (*changes, *(str(system.v[k]) for k in velocities))
-
-
-def _slopes(h: Any, symbols: Sequence[sp.Symbol]) -> sp.Matrix:
-    return sp.Matrix(h.rows, len(symbols), lambda i, j: sp.diff(h[i], symbols[j]))
 
 
 def _null_space(J: Matrix) -> tuple[Matrix, list[int]]:

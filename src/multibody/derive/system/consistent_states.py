@@ -57,12 +57,8 @@ def on_constraints(
             if not (np.isfinite(error).all() and np.isfinite(slope).all()):
                 break
             if np.abs(error).max() < CLOSE:
-                return _with_rates(system, values)
+                return with_velocities(system, values, np.array([values[x] for x in system.v]))
             step = np.linalg.lstsq(slope, error[:, 0], rcond=None)[0]
             step /= max(1.0, float(np.linalg.norm(step)))
             values |= {x: values[x] - float(d) for x, d in zip(system.q, step, strict=True)}
     return None
-
-
-def _with_rates(system: System, values: dict[sp.Symbol, float]) -> dict[sp.Symbol, float]:
-    return with_velocities(system, values, np.array([values[x] for x in system.v]))

@@ -4,6 +4,7 @@ from typing import Any
 
 import sympy as sp
 
+from multibody.derive.algebra.differentiation import slopes
 from multibody.derive.algebra.matrix_products import product
 from multibody.derive.system.kinematics import (
     along,
@@ -38,7 +39,7 @@ def transport_energy(system: System, T: Any) -> tuple[sp.Matrix, Any]:
     if not system.moved_bodies:
         return sp.zeros(len(system.v), 1), sp.Integer(0)
     rest = dict.fromkeys(system.v, 0)
-    return sp.Matrix([T]).jacobian(list(system.v)).T.subs(rest), T.subs(rest)
+    return slopes([T], system.v).T.subs(rest), T.subs(rest)
 
 
 def transport_forces(system: System, m_0: sp.Matrix, T_0: sp.Expr) -> sp.Matrix:

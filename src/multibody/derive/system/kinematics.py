@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from multibody.derive.algebra.differentiation import slopes
 from multibody.derive.algebra.matrix_products import cross, product
 from multibody.derive.algebra.normal_form import MAX_TERMS, entries_of, jacobian, normal
 from multibody.derive.algebra.quotients import denominators, divided
@@ -51,8 +52,7 @@ def along(system: System, x: Any) -> Any:
 def derivatives(system: System, x: Any, symbols: Sequence[sp.Symbol]) -> sp.Matrix:
     """∂x/∂s of an expression or a column, in normal form: a row for each entry, a column for each symbol."""
     if _has_quotients(system):  # what divides out is found before products become sums
-        entries = entries_of(x)
-        return sp.Matrix(len(entries), 1, entries).jacobian(list(symbols))
+        return slopes(entries_of(x), symbols)
     return jacobian(x, symbols, units=system.units)
 
 

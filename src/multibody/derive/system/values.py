@@ -1,6 +1,6 @@
 """Values that a user gives for symbols, by symbol or by name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import pi
 from typing import Any
 
@@ -11,7 +11,28 @@ from multibody.derive.system.system import System
 from multibody.errors import InputError
 
 
-def named(system: System, values: Mapping[Any, Any] | None, what: str, *kinds: str) -> dict[sp.Symbol, sp.Expr]:
+def numbers(system: System, values: Mapping[Any, Any] | None, *kinds: str) -> dict[sp.Symbol, float]:
+    """Values by symbol as floats, of symbols of these kinds; see `named`.
+
+    Raises:
+        InputError: for other symbols, and values that are no numbers.
+    """
+    floats = {}
+    for x, value in named(system, values, "values", *kinds, convert=lambda value, _: value).items():
+        try:
+            floats[x] = float("no number" if isinstance(value, str) else value)
+        except (TypeError, ValueError):
+            raise InputError(f"values, {x}: expected a number, got {value!r}") from None
+    return floats
+
+
+def named(
+    system: System,
+    values: Mapping[Any, Any] | None,
+    what: str,
+    *kinds: str,
+    convert: Callable[[Any, str], Any] | None = None,
+) -> dict[sp.Symbol, Any]:
     """Values by symbol.
 
     Args:
@@ -19,6 +40,7 @@ def named(system: System, values: Mapping[Any, Any] | None, what: str, *kinds: s
         values: by symbol or name.
         what: the argument, for the message.
         kinds: "q", "v", "inputs", "parameters": which symbols are allowed.
+        convert: of a value and its name; exact expressions by default.
 
     Raises:
         InputError: that names a symbol that is none of these, and those that there are.
@@ -31,8 +53,12 @@ def named(system: System, values: Mapping[Any, Any] | None, what: str, *kinds: s
         name = key.name if isinstance(key, sp.Symbol) else str(key)
         if name not in known or (isinstance(key, sp.Symbol) and key != known[name]):
             raise InputError(f"{what}: {system.name} has no symbol {key!r}; there are {', '.join(known) or 'none'}")
-        by_symbol[known[name]] = exact(expression(value, f"{what}, {name}"))
+        by_symbol[known[name]] = (convert or _exact_expression)(value, f"{what}, {name}")
     return by_symbol
+
+
+def _exact_expression(x: Any, name: str) -> sp.Expr:
+    return exact(expression(x, name))
 
 
 def expect_equations(x: Any) -> None:
