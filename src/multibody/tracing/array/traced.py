@@ -5,6 +5,7 @@ operations raise a TraceError that names the user's line and the replacement.
 """
 
 import inspect
+import math
 import traceback
 from collections.abc import Callable
 from functools import cache
@@ -321,13 +322,15 @@ def map_nodes(function: Callable[[Any], int], array: NDArray[Any]) -> NDArray[An
 
 def apply(graph: Graph, op: str, *arrays: NDArray[Any]) -> NDArray[Any]:
     """The nodes of an operation on every element, after broadcasting."""
-    shape = arrays[0].shape
-    if len({array.shape for array in arrays}) > 1:
-        arrays = np.broadcast_arrays(*arrays)
-        shape = arrays[0].shape
+    shape = max((array.shape for array in arrays), key=len)
     if not shape:
         return np.array(graph.apply(op, *[array.item() for array in arrays]), dtype=np.int64)
-    ids = [graph.apply(op, *group) for group in zip(*(array.ravel().tolist() for array in arrays), strict=True)]
+    if any(array.shape not in ((), shape) for array in arrays):
+        arrays = np.broadcast_arrays(*arrays)
+        shape = arrays[0].shape
+    size = math.prod(shape)
+    columns = [array.ravel().tolist() if array.shape else [array.item()] * size for array in arrays]
+    ids = [graph.apply(op, *group) for group in zip(*columns, strict=True)]
     return np.array(ids, dtype=np.int64).reshape(shape)
 
 

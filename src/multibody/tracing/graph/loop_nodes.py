@@ -127,6 +127,12 @@ def live(graph: "Graph", outputs: list[int], *, through: str = "value", ends: Co
             "both".
         ends: nodes whose arguments are not followed.
     """
+    order, has_loops = _creation_order(graph, outputs, through, ends)
+    return _execution_order(graph, order, ends, through) if has_loops else order
+
+
+def _creation_order(graph: "Graph", outputs: list[int], through: str, ends: Collection[int]) -> tuple[list[int], bool]:
+    """The nodes that the outputs need, as they were made, and whether results of loops are among them; see `live`."""
     needed = bytearray(len(graph.op))
     stack = list(outputs)
     if not graph.loops and not graph.custom_derivatives and not ends:  # the usual case
@@ -136,7 +142,7 @@ def live(graph: "Graph", outputs: list[int], *, through: str = "value", ends: Co
             if not needed[node]:
                 needed[node] = 1
                 stack.extend(args[node])
-        return [k for k in range(len(needed)) if needed[k]]
+        return [k for k in range(len(needed)) if needed[k]], False
     entered: set[int] = set()
     waiting: dict[int, list[int]] = {}  # values within a loop that has no result here: they are leaves
     while stack:
@@ -154,8 +160,7 @@ def live(graph: "Graph", outputs: list[int], *, through: str = "value", ends: Co
                 if op in AFTER and graph.value[node][0] not in entered:
                     entered.add(graph.value[node][0])
                     stack.extend(k for leaf in waiting.pop(graph.value[node][0], ()) for k in _leaf_needs(graph, leaf))
-    order = [k for k in range(len(needed)) if needed[k]]
-    return _execution_order(graph, order, ends, through) if entered else order
+    return [k for k in range(len(needed)) if needed[k]], bool(entered)
 
 
 def _leaf_needs(graph: "Graph", node: int) -> list[int]:
@@ -230,16 +235,18 @@ def _execution_order(graph: "Graph", order: list[int], ends: Collection[int], th
         stack = [root]
         while stack:
             k = stack[-1]
-            waiting = [a for a in needs(k) if not done[a]] if not done[k] else []
+            if done[k]:
+                stack.pop()
+                continue
+            waiting = [a for a in needs(k) if not done[a]]
             if waiting:
                 stack.extend(reversed(waiting))
                 continue
             stack.pop()
-            if not done[k]:
-                done[k] = 1
-                result.append(k)
-                if graph.op[k] in AFTER and k not in ends:
-                    entered.add(graph.value[k][0])
+            done[k] = 1
+            result.append(k)
+            if graph.op[k] in AFTER and k not in ends:
+                entered.add(graph.value[k][0])
     return result
 
 
@@ -307,7 +314,7 @@ def enclosing_loops(graph: "Graph", number: int) -> set[int]:
 def leaks(graph: "Graph", outputs: list[int]) -> bool:
     """Whether a value of a loop's body is used outside of it; the bodies of open loops have not ended yet."""
     owner = graph.owners()
-    order = live(graph, outputs, through="both")
+    order, _ = _creation_order(graph, outputs, "both", ())
     here = enclosing_loops(graph, graph.open_loops[-1]) if graph.open_loops else {-1}
     if any(owner[k] not in here for k in outputs):
         return True
