@@ -132,13 +132,13 @@ def test_on_bare_workers(tmp_path):
 def test_a_zombie_counts_as_dead():
     """A process that has exited takes signals until its parent reaps it."""
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    name = f"{attempts._process(process.pid)}:0"
+    name = f"{attempts.process_name(process.pid)}:0"
     try:
-        assert attempts._is_alive(name)
+        assert attempts.is_alive(name)
         process.stdin.close()
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # until it has exited; a zombie stays
         os.kill(process.pid, 0)
-        assert not attempts._is_alive(name)
+        assert not attempts.is_alive(name)
     finally:
         process.kill()
         process.wait()

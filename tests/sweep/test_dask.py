@@ -7,7 +7,7 @@ import pytest
 
 from multibody import sweep
 from multibody.errors import InputError
-from multibody.sweep.chunks import worker_name
+from multibody.sweep.attempts import process_name
 
 from . import studies
 from .test_failures import SAMPLES, check
@@ -39,7 +39,7 @@ def test_bits_are_those_of_one_process(cluster, tmp_path):
     for study in (there, by_address):
         for name, x in here.results().items():
             assert np.asarray(study.results()[name]).tobytes() == np.asarray(x).tobytes()
-        assert {commit.worker for commit in study.record.commits()}.isdisjoint({worker_name()})
+        assert {commit.worker for commit in study.record.commits()}.isdisjoint({process_name()})
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -60,7 +60,7 @@ def test_a_chunk_that_is_done_costs_a_token(tmp_path):
 def test_a_cluster_is_its_scheduler(cluster, tmp_path):
     study = sweep.Study(studies.plain, sweep.uniform(20, x=(0, 1)), tmp_path / "a.zarr", chunk=10)
     assert study.run(cluster).done == 20
-    assert not {commit.worker for commit in study.record.commits()} & {worker_name()}
+    assert not {commit.worker for commit in study.record.commits()} & {process_name()}
 
 
 @pytest.mark.filterwarnings("ignore")

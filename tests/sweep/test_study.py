@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -55,18 +54,6 @@ def test_results_are_those_of_the_function(reference):
 def test_bits_do_not_depend_on_the_chunk_size(reference, tmp_path, chunk):
     study = sweep.Study(studies.plain, SAMPLES, tmp_path / "b.zarr", chunk=chunk)
     assert study.run().done == 1000
-    assert same(study, reference)
-
-
-@pytest.mark.parametrize("executor", ["threads", "pool", "processes"])
-def test_bits_do_not_depend_on_the_executor(reference, tmp_path, executor):
-    made = {"threads": lambda: ThreadPoolExecutor(2), "pool": lambda: ProcessPoolExecutor(2)}
-    study = sweep.Study(studies.plain, SAMPLES, tmp_path / "b.zarr", chunk=130)
-    if executor == "processes":
-        study.run(executor, workers=2)
-    else:
-        with made[executor]() as pool:
-            study.run(pool)
     assert same(study, reference)
 
 

@@ -45,7 +45,7 @@ def count_deaths(log: Path) -> int:
 
 def note_kill(log: Path, pid: int, reason: str) -> None:
     """Note why a process of this machine is about to be killed."""
-    _append(log, f"{_process(pid)} killed {reason}")
+    _append(log, f"{process_name(pid)} killed {reason}")
 
 
 def discard_attempts(log: Path) -> None:
@@ -75,7 +75,7 @@ class AttemptLog:
             watch: called with True before each call of the function, and with False after it.
         """
         self._path, self._whole, self._watch = path, whole, watch
-        self._name = f"{_process(os.getpid())}:{uuid.uuid4().hex[:8]}"
+        self._name = f"{process_name()}:{uuid.uuid4().hex[:8]}"
         self.deaths, self.reasons = _history(self._path)
         try:
             self._handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
@@ -132,15 +132,16 @@ def _history(log: Path) -> tuple[Counter[Span], dict[Span, str]]:
             case [word] if word == DISCARDED:
                 under_way.clear()
     for attempt, span in under_way.items():
-        deaths[span] += not _is_alive(attempt)
+        deaths[span] += not is_alive(attempt)
     return deaths, reasons
 
 
-def _process(pid: int) -> str:
-    return f"{socket.gethostname()}:{pid}"
+def process_name(pid: int | None = None) -> str:
+    """The name of a process of this machine, by default this one, among all machines."""
+    return f"{socket.gethostname()}:{os.getpid() if pid is None else pid}"
 
 
-def _is_alive(attempt: str) -> bool:
+def is_alive(attempt: str) -> bool:
     """Whether the process of an attempt still runs; processes of other machines count as dead."""
     host, pid, _ = attempt.rsplit(":", 2)
     if host != socket.gethostname() or int(pid) == os.getpid():

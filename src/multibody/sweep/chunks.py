@@ -1,8 +1,6 @@
 """The chunks of a study: a worker computes the samples of one, writes and commits them, and returns a `ChunkResult`."""
 
-import os
 import pickle
-import socket
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -106,7 +104,7 @@ class ChunkTask(Task):
             return _result(commit, stop - start, "found")
         cpu = cpu_class()
         if job.cpu is not None and cpu != job.cpu:
-            return ChunkResult(self.chunk, "refused", cpu=cpu, worker=worker_name())
+            return ChunkResult(self.chunk, "refused", cpu=cpu, worker=attempts.process_name())
         index = np.arange(start, stop)
         before = time.perf_counter()
         log = attempts.AttemptLog(self.log(job.path), (start, stop), watch)
@@ -123,7 +121,7 @@ class ChunkTask(Task):
             raise
         failures = tuple(sorted(evaluation.failures))
         seconds = time.perf_counter() - before
-        evaluation.commit = ChunkCommit(self.chunk, {}, failures, seconds, cpu, job.generation, worker_name())
+        evaluation.commit = ChunkCommit(self.chunk, {}, failures, seconds, cpu, job.generation, attempts.process_name())
         return evaluation
 
     def _sample(self, job: Job, index: NDArray[np.int64]) -> Sample:
@@ -166,11 +164,6 @@ def _raised(chunk: int, error: Exception) -> ChunkResult:
     except Exception:
         error = SweepError(one_line(error))
     return ChunkResult(chunk, "raised", error=error)
-
-
-def worker_name() -> str:
-    """The name of this process among all machines."""
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def _fill(evaluation: Evaluation, commit: ChunkCommit | None) -> None:
