@@ -25,6 +25,7 @@ from multibody.simulate.contact import height_jump
 from multibody.simulate.contact import spheres as robot_contacts
 from multibody.simulate.contact.bilateral import check_closed
 from multibody.simulate.contact.ground import Ground, check_grounds, grounds_of
+from multibody.simulate.contact.independent_parts import independent_parts
 from multibody.simulate.contact.joint_limits import bounds_of
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function, check_period, controller_of, first_memory
@@ -139,7 +140,9 @@ class Simulator:
         default, depth = (1e-5, 1e-6) if self.dtype == np.float32 else (1e-8, 1e-8)
         tolerance = number(default if tolerance is None else tolerance, "tolerance, in m/s", positive=True)
         sweeps = parse_count(sweeps, "sweeps")
-        scene = Scene(grounded + self.pairs, len(self.contacts), bounds, sweeps, tolerance, depth, self.constraints)
+        touching, held = grounded + self.pairs, self.constraints
+        parts = independent_parts(self.tree, touching, bounds, held is not None)
+        scene = Scene(touching, len(self.contacts), bounds, sweeps, tolerance, depth, parts, held)
         limit = self.tree.effort_limits if self.effort else None
         goal = controller.goal(self.tree, robot.home()) if isinstance(controller, PD) else None
         quantities = functions_of(outputs)

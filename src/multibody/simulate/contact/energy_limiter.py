@@ -24,7 +24,7 @@ from multibody.algorithms.energy import kinetic_energy, potential_energy
 from multibody.geometry._arrays import vector
 from multibody.model.joints import Floating, Prismatic, Translational
 from multibody.model.tree import Tree
-from multibody.simulate.contact.independent_parts import Part, independent_parts
+from multibody.simulate.contact.independent_parts import Part
 from multibody.simulate.contact.midpoint import Midpoint
 
 MAX_ENERGY_ERROR = 5e-3
@@ -84,7 +84,7 @@ def limit_energy(
     v, dt, scales, ends = midpoint.v + change, midpoint.dt, {}, []
     if not midpoint.limited or not midpoint.tree.nv:
         return v, midpoint.bound
-    for k, part in enumerate(independent_parts(midpoint.tree, midpoint.scene)):
+    for k, part in enumerate(midpoint.scene.parts):
         tree, bound = part.alone(midpoint.tree), midpoint.bound[4 * k : 4 * k + 4]
         T, V = kinetic_energy(tree, q, v), potential_energy(tree, q)
         lift = 0.0 if uncorrected is None else V - potential_energy(tree, uncorrected)

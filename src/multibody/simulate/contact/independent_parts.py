@@ -1,5 +1,6 @@
 """The parts of a scene that exchange no forces, such as a robot and a ball beside it that nothing lets touch."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -7,8 +8,8 @@ import numpy as np
 
 from multibody.model.composite_inertia import CompositeInertia
 from multibody.model.tree import Tree
-from multibody.simulate.contact.gaps import spheres_of
-from multibody.simulate.contact.scene import Scene
+from multibody.simulate.contact.gaps import Pair, spheres_of
+from multibody.simulate.contact.joint_limits import JointRows
 
 
 class Part(NamedTuple):
@@ -29,21 +30,21 @@ class Part(NamedTuple):
         return replace(tree, bodies=tuple(bodies), armature=np.where(others, 0.0, tree.armature))
 
 
-def independent_parts(tree: Tree, scene: Scene) -> list[Part]:
+def independent_parts(tree: Tree, pairs: Sequence[Pair], bounds: JointRows, constrained: bool) -> tuple[Part, ...]:
     """The parts, in the order of their first bodies; one part where there are constraints."""
     roots = [0]
     for i, p, _ in tree.outward():
         roots.append(roots[p] if p else i)
-    touching = [[tree.frame(each.frame)[0] for each in spheres_of(pair)] for pair in scene.pairs]
+    touching = [[tree.frame(each.frame)[0] for each in spheres_of(pair)] for pair in pairs]
     movers = [[b.index for b in tree.bodies if k in range(b.joint.v.start, b.joint.v.stop)] for k in range(tree.nv)]
-    held = [] if scene.constraints is None else [[body.index for body in tree.bodies]]
+    held = [[body.index for body in tree.bodies]] if constrained else []
     for bodies in touching + movers + held:
         joined = {roots[i] for i in bodies} - {0}  # the world is no part
         roots = [min(joined) if root in joined else root for root in roots]
     velocities = [roots[bodies[0]] for bodies in movers]
     rows = [max(roots[i] for i in bodies) for bodies in touching for _ in range(3)]
-    rows += [velocities[k] for k in scene.bounds.velocities]
-    return [
+    rows += [velocities[k] for k in bounds.velocities]
+    return tuple(
         Part(*([k for k, root in enumerate(each) if root == part] for each in (roots, velocities, rows)))
         for part in sorted(set(roots) - {0})
-    ]
+    )

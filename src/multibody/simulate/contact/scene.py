@@ -7,6 +7,7 @@ from typing import Any
 from multibody.algorithms.constraints import ConstraintSet
 from multibody.simulate.contact.bilateral import CONSTRAINT_TOLERANCE
 from multibody.simulate.contact.gaps import Grounded, Pair
+from multibody.simulate.contact.independent_parts import Part
 from multibody.simulate.contact.joint_limits import JointRows
 from multibody.simulate.contact.spheres import SpherePair
 
@@ -26,6 +27,8 @@ class Scene:
     """The change of a velocity at which sweeps end, in m/s."""
     depth: float
     """The penetration that is tolerated, in m."""
+    parts: tuple[Part, ...]
+    """The parts that exchange no forces."""
     constraints: ConstraintSet | None = None
     exact: bool = False
     """Whether impulses are the fixed point of the sweeps, with its derivative, and energy is not limited."""

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from multibody.model.tree import Tree
 from multibody.simulate.contact.energy_limiter import START, StepWork, limit_energy
-from multibody.simulate.contact.independent_parts import independent_parts
 from multibody.simulate.contact.midpoint import Midpoint
 from multibody.simulate.contact.penetration import resolve_penetration
 from multibody.simulate.contact.problem import ContactLaw, ContactProblem, KnownContacts
@@ -25,11 +24,10 @@ FREE_LIFT = 1e-3
 """The penetration that is corrected even if that raises the potential energy, in m."""
 
 
-def initial_state(tree: Tree, scene: Scene, _q: NDArray[Any]) -> dict[str, Any]:
+def initial_state(_tree: Tree, scene: Scene, _q: NDArray[Any]) -> dict[str, Any]:
     """The bound of the energy, and the impulses of the last step; all methods with contacts have them."""
-    return {"bound": np.array(len(independent_parts(tree, scene)) * START)} | (
-        {"impulses": np.zeros(scene.rows)} if scene.rows else {}
-    )
+    bounds = np.array(len(scene.parts) * START)
+    return {"bound": bounds} | ({"impulses": np.zeros(scene.rows)} if scene.rows else {})
 
 
 def step(start: StepStart) -> StepResult:
@@ -72,7 +70,7 @@ def contact_step(
 def _liftable(midpoint: Midpoint, work: StepWork) -> list[tuple[Tree, Any]]:
     """The potential energy, in J, up to which the correction of penetration may lift each part of the scene."""
     limits = []
-    for k, part in enumerate(independent_parts(midpoint.tree, midpoint.scene)):
+    for k, part in enumerate(midpoint.scene.parts):
         tree = part.alone(midpoint.tree)
         free = FREE_LIFT * tree.mass * gravity(tree)
         limits.append((tree, midpoint.bound[4 * k] + work.of(part).gain() + free))
