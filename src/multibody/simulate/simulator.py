@@ -23,7 +23,7 @@ from multibody.simulate.advice import after, before, states_of
 from multibody.simulate.clock import clock_at, step_count, step_number
 from multibody.simulate.contact import height_jump
 from multibody.simulate.contact import spheres as robot_contacts
-from multibody.simulate.contact.bilateral import check_closed
+from multibody.simulate.contact.bilateral_constraints import check_closed
 from multibody.simulate.contact.ground import Ground, check_grounds, grounds_of
 from multibody.simulate.contact.independent_parts import independent_parts
 from multibody.simulate.contact.joint_limits import bounds_of

@@ -13,7 +13,7 @@ from multibody.model import base_velocity
 from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.configuration_update import advance
-from multibody.simulate.contact.bilateral import BilateralConstraints, project_position
+from multibody.simulate.contact.bilateral_constraints import BilateralConstraints, project_position
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.implicit_forces import controlled, implicit, passive_slope
 from multibody.simulate.method import StepStart

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.energy import potential_energy
 from multibody.model.tree import Tree
 from multibody.simulate.configuration_update import advance
-from multibody.simulate.contact.bilateral import CONSTRAINT_TOLERANCE, MAX_PROJECTIONS
+from multibody.simulate.contact.bilateral_constraints import CONSTRAINT_TOLERANCE, MAX_PROJECTIONS
 from multibody.simulate.contact.gaps import gaps
 from multibody.simulate.contact.problem import ContactProblem
 from multibody.tracing.record.loop import loop

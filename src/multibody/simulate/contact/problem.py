@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.least_norm import gram
 from multibody.algorithms.mass_matrix_factorization import HalfSolve
 from multibody.model import base_velocity
-from multibody.simulate.contact.bilateral import REGULARISATION
+from multibody.simulate.contact.bilateral_constraints import REGULARISATION
 from multibody.simulate.contact.contact_rows import ContactRows, contact_rows
 from multibody.simulate.contact.gaps import Pair
 from multibody.simulate.contact.gauss_seidel import ContactSystem

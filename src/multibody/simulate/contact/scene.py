@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from multibody.algorithms.constraints import ConstraintSet
-from multibody.simulate.contact.bilateral import CONSTRAINT_TOLERANCE
+from multibody.simulate.contact.bilateral_constraints import CONSTRAINT_TOLERANCE
 from multibody.simulate.contact.gaps import Grounded, Pair
 from multibody.simulate.contact.independent_parts import Part
 from multibody.simulate.contact.joint_limits import JointRows
