@@ -80,7 +80,7 @@ def floating_inverse_dynamics(
     parts = check_contacts(expect_robot(robot), contacts, needed=True)
     if active is not None:
         rows.mask(parts, active)  # ones and zeros
-    function = _function(robot, robot.dtype, parts, truth(limits, "limits"))
+    function = _function(robot, parts, truth(limits, "limits"))
     return function(q, v, a, tau0=tau0, forces=forces, active=active, out=out, threads=threads)
 
 
@@ -121,9 +121,8 @@ def active_jacobian(tree: Tree, contacts: Sequence[Constraint], q: Array, active
 
 
 @lru_cache(maxsize=64)
-def _function(robot: Robot, dtype: np.dtype[Any], contacts: tuple[Constraint, ...], limits: bool) -> RobotFunction:
-    """The law as a kernel; the dtype is here since robots compare by their models."""
-    del dtype
+def _function(robot: Robot, contacts: tuple[Constraint, ...], limits: bool) -> RobotFunction:
+    """The law as a kernel."""
     tree = robot.tree
 
     def torques(q: Array, v: Array, a: Array, **wishes: Any) -> Array:

@@ -184,7 +184,7 @@ def friction_compensation(
     >>> bool(np.allclose(friction_compensation(arm, np.ones(6)), -arm.passive(arm.home(), np.ones(6)), rtol=1e-4))
     True
     """
-    function, _ = _law(expect_robot(robot), robot.dtype, "friction_compensation")
+    function, _ = _law(expect_robot(robot), "friction_compensation")
     v = floats(v, "v")
     return function(v, check_positive(numbers(width, "width", v), "width", "in rad/s or m/s"), out=out, threads=threads)
 
@@ -254,7 +254,7 @@ def _evaluate(
     robot: Robot, name: str, q: ArrayLike, v: ArrayLike, values: dict[str, Any], out: Any, threads: int | None
 ) -> Array:
     check_needed(values, kp="target", target="kp", target_velocity="kd")
-    law, n = _law(expect_robot(robot), robot.dtype, name)
+    law, n = _law(expect_robot(robot), name)
     values |= {gain: joint_gains(values[gain], gain, n, robot.dtype) for gain in ("kp", "kd")}
     return law(q, v, out=out, threads=threads, **values)
 
@@ -270,9 +270,8 @@ def joint_gains(x: Any, what: str, n: int, dtype: np.dtype[Any]) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _law(robot: Robot, dtype: np.dtype[Any], name: str) -> tuple[RobotFunction, int]:
-    """A law as a kernel, and on how many velocities it acts; the dtype is here since robots compare by their models."""
-    del dtype
+def _law(robot: Robot, name: str) -> tuple[RobotFunction, int]:
+    """A law as a kernel, and on how many velocities it acts."""
     tree, law = robot.tree, LAWS[name]
     n = len(actuated_indices(tree))
     inputs: dict[str, Kind] = {"q": "configuration", "v": "velocity"}

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rnea, rows
@@ -66,7 +65,7 @@ def multi_task_control(
     parts = supporting_contacts(expect_robot(robot), contacts)
     tasks, wishes = _tasks_and_accelerations(robot.tree, levels)
     check_frozen((task for level in tasks for task in level), "task")
-    return _function(robot, robot.dtype, tasks, parts)(q, v, *wishes, out=out, threads=threads)
+    return _function(robot, tasks, parts)(q, v, *wishes, out=out, threads=threads)
 
 
 def accelerations(
@@ -97,9 +96,8 @@ def _tasks_and_accelerations(tree: Tree, levels: Any) -> tuple[Tasks, list[Array
 
 
 @lru_cache(maxsize=64)
-def _function(robot: Robot, dtype: np.dtype[Any], tasks: Tasks, contacts: tuple[Constraint, ...]) -> RobotFunction:
-    """The law as a kernel; the dtype is here since robots compare by their models."""
-    del dtype
+def _function(robot: Robot, tasks: Tasks, contacts: tuple[Constraint, ...]) -> RobotFunction:
+    """The law as a kernel."""
     tree = robot.tree
     rows_of = {f"level {k}, {n}": task.rows for k, level in enumerate(tasks, 1) for n, task in enumerate(level, 1)}
 

@@ -63,13 +63,12 @@ def track_pose(
     w = w[..., height] if w.shape[-1] == 6 else w
     k_P = check_gain(numbers(position_gain, "position_gain", w), "position_gain")
     k_R = check_gain(numbers(rotation_gain, "rotation_gain", w), "rotation_gain")
-    return _controller(robot, robot.dtype, frame, rows)(q, target, w, k_P, k_R)
+    return _controller(robot, frame, rows)(q, target, w, k_P, k_R)
 
 
 @lru_cache(maxsize=64)
-def _controller(robot: Robot, dtype: np.dtype[Any], frame: str, rows: str) -> RobotFunction:
-    """The controller as a kernel; the dtype is here since robots compare by their models."""
-    del dtype
+def _controller(robot: Robot, frame: str, rows: str) -> RobotFunction:
+    """The controller as a kernel."""
     tree, chosen = robot.tree, ROWS[rows]
 
     def law(q: NDArray[Any], target: Pose, w: NDArray[Any], k_P: NDArray[Any], k_R: NDArray[Any]) -> NDArray[Any]:

@@ -106,13 +106,33 @@ def _jumps(q: Array, starts: Array, reference: Array) -> Any:
 
 
 def resume(attempts: Attempts, state: State, left: Array, starts: Array, targets: list[Array], *, near: bool) -> State:
-    """The answers, after first attempts that left some targets, by their numbers."""
+    """The answers, after first attempts that left some targets, by their numbers: from seeds, nearest first.
+
+    The state is written where seeds lead somewhere better.
+    """
     bad = np.isnan(cost(state.positions[left], state.rotations[left]))  # of targets that are no numbers
     if np.logical_or.reduce(bad):
         state.q[left[bad]] = starts[left[bad]]
         state.rounds[left[bad]] = 0
         left = left[~bad]
-    _restart(attempts, state, left, starts, targets, near=near)
+    done, ends = 0, None
+    for tries in _blocks(few=len(left) <= MAX_JOINED_TARGETS, most=attempts.max_seeds):
+        if not len(left):
+            return state
+        guesses, goals = starts[left], [x[left] for x in targets]
+        count = sum(n for n, _ in tries)
+        rank = attempts.nearest if done + count <= seeds.NEAREST else attempts.order
+        begin = attempts.with_bases(attempts.seeds[rank(guesses, *goals)[:, done : done + count]], guesses[:, None])
+        ends = _from_each(attempts.damped, begin, tries[0][1], goals)
+        still = ~_keep(attempts, state, left, guesses, ends, [n for n, _ in tries], near=near)
+        left, ends, done = left[still], tuple(x[still] for x in ends), done + count
+    if len(left):
+        guesses, goals, begin = starts[left], [x[left] for x in targets], state.q[left][:, None]
+        if ends is not None:
+            best = np.argsort(cost(ends[1], ends[2]), axis=1, kind="stable")[:, :LAST_STARTS]
+            begin = np.concatenate([begin, np.take_along_axis(ends[0], best[..., None], axis=1)], axis=1)
+        ends = _from_each(attempts.marquardt, begin, LAST_ITERATIONS, goals)
+        _keep(attempts, state, left, guesses, ends, [begin.shape[1]], near=near, continued=True)
     return state
 
 
@@ -140,28 +160,6 @@ def from_nearest(attempts: Attempts, start: Array, targets: list[Array]) -> Stat
     best = good.index(True)
     end = next(end for end in accumulate(tries) if best < end)
     return State(q[best].copy(), positions[best], rotations[best], rounds[:end].sum(), np.array(True))
-
-
-def _restart(attempts: Attempts, state: State, left: Array, starts: Array, targets: list[Array], *, near: bool) -> None:
-    """Try seeds for the targets that are left, nearest first; the state is written where they lead somewhere better."""
-    done, ends = 0, None
-    for tries in _blocks(few=len(left) <= MAX_JOINED_TARGETS, most=attempts.max_seeds):
-        if not len(left):
-            return
-        guesses, goals = starts[left], [x[left] for x in targets]
-        count = sum(n for n, _ in tries)
-        rank = attempts.nearest if done + count <= seeds.NEAREST else attempts.order
-        begin = attempts.with_bases(attempts.seeds[rank(guesses, *goals)[:, done : done + count]], guesses[:, None])
-        ends = _from_each(attempts.damped, begin, tries[0][1], goals)
-        still = ~_keep(attempts, state, left, guesses, ends, [n for n, _ in tries], near=near)
-        left, ends, done = left[still], tuple(x[still] for x in ends), done + count
-    if len(left):
-        guesses, goals, begin = starts[left], [x[left] for x in targets], state.q[left][:, None]
-        if ends is not None:
-            best = np.argsort(cost(ends[1], ends[2]), axis=1, kind="stable")[:, :LAST_STARTS]
-            begin = np.concatenate([begin, np.take_along_axis(ends[0], best[..., None], axis=1)], axis=1)
-        ends = _from_each(attempts.marquardt, begin, LAST_ITERATIONS, goals)
-        _keep(attempts, state, left, guesses, ends, [begin.shape[1]], near=near, continued=True)
 
 
 @lru_cache(maxsize=64)

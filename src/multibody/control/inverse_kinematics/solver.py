@@ -95,7 +95,7 @@ class InverseKinematics(RobotController):
         self._mode = "follow" if truth(follow, "follow") else "analytic" if seeds == "analytic" else "search"
         if seeds == "analytic" and goals != (Goal(goals[0].frame),):
             raise InputError("seeds: expected 'analytic' with one frame and all axes of its pose in the world alone")
-        self._seeds = MAX_SEEDS if seeds in (None, "analytic") else check_whole(seeds, "seeds")
+        self._seeds = MAX_SEEDS if seeds is None or seeds == "analytic" else check_whole(seeds, "seeds")
         if self._mode == "follow" and seeds is not None:
             raise InputError(f"seeds: expected None with follow=True, which tries none, got {seeds!r}")
         self._postures = () if posture is None else (robot.check(posture, limits=False).astype(robot.dtype),)
@@ -200,12 +200,11 @@ class InverseKinematics(RobotController):
     # ---- checks ------------------------------------------------------------------------------------------------------
 
     def _targets(self, target: Any) -> list[Pose]:
+        goals = self._problem.goals
         parts = list(target) if self._listed and isinstance(target, tuple | list) else [target]
-        if self._listed and len(parts) != len(self._problem.goals):
-            raise InputError(
-                f"target: expected a list of {len(self._problem.goals)} poses, got {type(target).__name__}"
-            )
-        return [self._pose_of(each, part) for each, part in zip(self._problem.goals, parts, strict=True)]
+        if self._listed and len(parts) != len(goals):
+            raise InputError(f"target: expected a list of {len(goals)} poses, got {type(target).__name__}")
+        return [self._pose_of(each, part) for each, part in zip(goals, parts, strict=True)]
 
     def _pose_of(self, goal: Goal, target: Any) -> Pose:
         """A target as a pose; positions alone where no rotation is wanted."""
@@ -265,14 +264,12 @@ class InverseKinematics(RobotController):
 
     def _features(self, starts: NDArray[Any], *arrays: NDArray[Any]) -> NDArray[Any]:
         """The features of targets, relative to the base: seeds have theirs at the origin."""
-        targets = [Pose._from_arrays(*arrays[2 * k : 2 * k + 2]) for k in range(len(self._problem.goals))]
+        goals = self._problem.goals
+        targets = [Pose._from_arrays(*arrays[2 * k : 2 * k + 2]) for k in range(len(goals))]
         for base in self._robot.tree.bases[:1]:
             B_H_W = base.pose(starts).inverse()
-            targets = [
-                pose if each.reference else B_H_W @ pose
-                for each, pose in zip(self._problem.goals, targets, strict=True)
-            ]
-        return seeds.features(self._problem.goals, targets)
+            targets = [pose if each.reference else B_H_W @ pose for each, pose in zip(goals, targets, strict=True)]
+        return seeds.features(goals, targets)
 
     def _with_bases(self, configurations: NDArray[Any], starts: NDArray[Any]) -> NDArray[Any]:
         """New configurations with the bases of first guesses."""

@@ -112,7 +112,7 @@ def iterate(
     k = check_positive(numbers(step, "step", q), "step", "a factor of the steps")
     lam = check_gain(numbers(damping, "damping", q), "damping")
     least = -1.0 if tolerance is None else float(check_gain(numbers(tolerance, "tolerance", q), "tolerance"))
-    advance = _step(robot, robot.dtype, frame, method, error)
+    advance = _step(robot, frame, method, error)
     entries: list[tuple[NDArray[Any], ...]] = []
     for count in range(iterations + 1):
         after, size, errors, largest = advance(q, target, k, lam)
@@ -131,12 +131,8 @@ def iterate(
 
 
 @lru_cache(maxsize=64)
-def _step(robot: Robot, dtype: np.dtype[Any], frame: str, method: str, error: str) -> RobotFunction:
-    """The next q, |Δχ|, both errors of q and the largest entry of J, as a kernel.
-
-    The dtype is an argument since robots compare by their models.
-    """
-    del dtype
+def _step(robot: Robot, frame: str, method: str, error: str) -> RobotFunction:
+    """The next q, |Δχ|, both errors of q and the largest entry of J, as a kernel."""
     tree = robot.tree
 
     def advance(q: NDArray[Any], target: Pose, k: NDArray[Any], damping: NDArray[Any]) -> tuple[Any, ...]:

@@ -72,11 +72,8 @@ def split_forces(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array,
     centripetal = drift - matvec(U, reduced)
     if mask is None:
         return ContactForces(J, reduced, U, N, centripetal, None)
-    places = rows.slices(contacts).values()
-    on = [
-        mask[..., place.start] for block, place in zip(blocks, places, strict=True) for _ in range(block[0].shape[-2])
-    ]
-    on = np.stack(on, axis=-1)
+    starts = [place.start for place in rows.slices(contacts).values()]
+    on = mask[..., np.repeat(starts, [block[0].shape[-2] for block in blocks]).tolist()]
     return ContactForces(J * on[..., :, None], reduced * on, U, N * mask[..., :, None], centripetal * mask, on)
 
 

@@ -102,7 +102,7 @@ class Problem:
         levels = self._rows_of_levels(moving, unknowns, values)
         for level, parts, size in zip(self.levels, levels, left, strict=False):
             state = reduced_bases.solve_level(*_stack(level, parts), state, bounds, size)
-        state = self._end(state, bounds, moving, left[len(self.levels) :])
+        state = self._end(state, bounds, unknowns.tau, left[len(self.levels) :])
         x = state.x
         tau, a = unknowns.tau.at(x), unknowns.a.at(x)
         f, contact_a = unknowns.f.at(x) if self.contacts else x[..., :0], None
@@ -197,14 +197,11 @@ class Problem:
         a = unknowns.a.transform(rows.J)
         return Bounds(a.matrix, rows.lower - a.offset, rows.upper - a.offset)
 
-    def _end(self, state: ReducedState, bounds: Bounds, moving: Dynamics, left: Sequence[LevelSize]) -> ReducedState:
+    def _end(self, state: ReducedState, bounds: Bounds, tau: Affine, left: Sequence[LevelSize]) -> ReducedState:
         """The state of least |tau|, and if forces are unknowns, too, then of least |f|.  [RD 3.113]"""
-        if not self._has_open_forces:
-            return reduced_bases.minimise_norm(state, bounds)
-        n = moving.torques
-        one = np.broadcast_to(np.eye(state.x.shape[-1], dtype=state.x.dtype), (*state.x.shape, state.x.shape[-1]))
-        rest = np.zeros_like(state.x[..., :n])
-        state = reduced_bases.solve_level(one[..., :n, :], rest, np.ones_like(state.x[..., 0]), state, bounds, left[0])
+        if self._has_open_forces:
+            one = np.ones_like(state.x[..., 0])
+            state = reduced_bases.solve_level(tau.matrix, tau.offset, one, state, bounds, left[0])
         return reduced_bases.minimise_norm(state, bounds)
 
     @property
@@ -296,7 +293,7 @@ class Problem:
         """The answer of a solution w; its last residual is that of the conditions of optimality."""
         tasks = [task.rows for level in self.levels for task in level]
         ends = [len(limit.bounded_rows(self.tree)) for limit in self.limits]
-        nv, feet = self.tree.nv, sum(contact.rows for contact in self.contacts)
+        nv, feet = self.tree.nv, constraint_rows.count(self.contacts)
         sizes = [nv, *tasks, *ends]
         tau, f, values = program.at(w)
         a, *slacks = _split(values, sizes)

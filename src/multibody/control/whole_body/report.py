@@ -70,16 +70,12 @@ class Report:
 
         Torques, forces and cones hold as far as the residual tells, but what follows may not be the best there is.
         """
-        if is_traced(self.residuals):
-            raise InputError("report: names are for results; in a traced function, use report.residuals")
-        return _names_of(self._is_unsolved, self.programs)
+        return _names_of(self._is_unsolved, self.programs, "residuals")
 
     @property
     def violated(self) -> Any:
         """The names of what could not be met: a list, or lists nested as the batch."""
-        if is_traced(self.missed):
-            raise InputError("report: names are for results; in a traced function, use report.missed")
-        return _names_of(self.missed, self.names)
+        return _names_of(self.missed, self.names, "missed")
 
     def __repr__(self) -> str:
         if is_traced(self.missed):
@@ -97,7 +93,10 @@ class Report:
         return ~(self.residuals <= MAX_PROGRAM_RESIDUAL[self.residuals.dtype])
 
 
-def _names_of(missed: NDArray[Any], names: tuple[str, ...]) -> list[Any]:
+def _names_of(missed: NDArray[Any], names: tuple[str, ...], numbers: str) -> list[Any]:
+    """The names of what is missed; in a traced function there are `numbers` alone."""
+    if is_traced(missed):
+        raise InputError(f"report: names are for results; in a traced function, use report.{numbers}")
     if missed.ndim > 1:
-        return [_names_of(each, names) for each in missed]
+        return [_names_of(each, names, numbers) for each in missed]
     return [name for name, one in zip(names, missed.tolist(), strict=True) if one]
