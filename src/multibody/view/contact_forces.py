@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
-from multibody.robot import Robot
-from multibody.view.overlays import Overlay
+from multibody.view.overlays import Overlay, Place
 from multibody.view.scene import OverlayView
 
 FORCE, CONE = (44, 160, 44), (255, 187, 60)
@@ -21,28 +20,19 @@ class ContactForces(Overlay):
     """Points of contact, arrows for the forces on the robot, and the cones that friction keeps these within."""
 
     def __init__(
-        self,
-        server: Any,
-        robot: Robot,
-        path: str,
-        size: float,
-        contacts: Sequence[Any],
-        forces: ArrayLike | None,
-        friction: ArrayLike | None,
-        normal: ArrayLike,
+        self, place: Place, contacts: Sequence[Any], forces: ArrayLike | None, friction: ArrayLike | None, normal: Any
     ) -> None:
         """See `Viewer.contacts`."""
         self._points = [_point(contact) for contact in contacts]
         self._normal, self.forces, cones = _checked(len(contacts), forces, friction, normal)
-        super().__init__(server, robot, path, size)
+        super().__init__(place)
+        length = WEIGHT * self.size
         self._arrows: Any = None
-        self._meters = WEIGHT * size / max(sum(float(body.inertia.mass) for body in robot.bodies) * 9.81, 1e-6)
-        self.nodes = [
-            self.scene.add_icosphere(f"{path}/{k}", 0.03 * WEIGHT * size, FORCE) for k in range(len(contacts))
-        ]
+        self._meters = length / max(sum(float(body.inertia.mass) for body in self.robot.bodies) * 9.81, 1e-6)
+        self.nodes = [self.scene.add_icosphere(f"{self.path}/{k}", 0.03 * length, FORCE) for k in range(len(contacts))]
         self._cones = [
             self.scene.add_mesh_simple(
-                f"{path}/cone-{k}", *friction_cone(mu, self._normal, 0.3 * WEIGHT * size), color=CONE, opacity=0.3,
+                f"{self.path}/cone-{k}", *friction_cone(mu, self._normal, 0.3 * length), color=CONE, opacity=0.3,
                 side="double", cast_shadow=False,
             )
             for k, mu in enumerate(cones)

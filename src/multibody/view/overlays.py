@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,25 @@ MAX_TRACE = 2000
 MASS, ELLIPSOID, TRACE = (214, 39, 40), (255, 127, 14), (31, 119, 180)
 
 
+class Place(NamedTuple):
+    """The place of an overlay."""
+
+    scene: Any
+    """Of viser."""
+    robot: Robot
+    path: str
+    """The name of its root in the scene."""
+    size: float
+    """The size of the robot, in m."""
+
+
 class Overlay(ABC):
     """Nodes of a scene that follow a robot; all of them are below the node at a path."""
 
-    def __init__(self, server: Any, robot: Robot, path: str, size: float) -> None:
-        """`size` is that of the robot, in m."""
-        self.scene, self.robot, self.path, self.size = server.scene, robot, path, size
+    def __init__(self, place: Place) -> None:
+        self.scene, self.robot, self.path, self.size = place
         self.nodes: list[Any] = []
-        self._root = self.scene.add_frame(path, show_axes=False)
+        self._root = self.scene.add_frame(self.path, show_axes=False)
 
     @abstractmethod
     def follow(self, q: NDArray[Any]) -> None:
@@ -41,13 +52,13 @@ class Overlay(ABC):
 class FrameAxes(Overlay):
     """The axes of a frame, with its name."""
 
-    def __init__(self, server: Any, robot: Robot, path: str, size: float, frame: str) -> None:
-        robot.tree.frame(frame)
-        super().__init__(server, robot, path, size)
-        self._frame, length = frame, 0.12 * size
+    def __init__(self, place: Place, frame: str) -> None:
+        place.robot.tree.frame(frame)
+        super().__init__(place)
+        self._frame, length = frame, 0.12 * self.size
         sizes = {"axes_length": length, "axes_radius": 0.04 * length, "origin_radius": 0.08 * length}
-        self.nodes = [self.scene.add_frame(f"{path}/axes", **sizes)]
-        self.scene.add_label(f"{path}/axes/label", frame)
+        self.nodes = [self.scene.add_frame(f"{self.path}/axes", **sizes)]
+        self.scene.add_label(f"{self.path}/axes/label", frame)
 
     def follow(self, q: NDArray[Any]) -> None:
         pose = self.robot.pose(self._frame, q)
@@ -57,12 +68,12 @@ class FrameAxes(Overlay):
 class CenterOfMass(Overlay):
     """A ball at the centre of mass, and its shadow straight below."""
 
-    def __init__(self, server: Any, robot: Robot, path: str, size: float, floor: float) -> None:
-        super().__init__(server, robot, path, size)
+    def __init__(self, place: Place, floor: float) -> None:
+        super().__init__(place)
         self._floor = floor
         flat = {"cast_shadow": False, "opacity": 0.4, "scale": (1.0, 1.0, 0.05)}
         self.nodes = [
-            self.scene.add_icosphere(f"{path}/{name}", 0.02 * size, MASS, **more)
+            self.scene.add_icosphere(f"{self.path}/{name}", 0.02 * self.size, MASS, **more)
             for name, more in (("ball", {}), ("below", flat))
         ]
 
@@ -75,15 +86,15 @@ class CenterOfMass(Overlay):
 class InertiaEllipsoids(Overlay):
     """The ellipsoid of uniform density with the mass and moments of inertia of each body."""
 
-    def __init__(self, server: Any, robot: Robot, path: str, size: float) -> None:
-        super().__init__(server, robot, path, size)
-        self._bodies = [body for body in robot.bodies if body.inertia.mass > 0]
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self._bodies = [body for body in self.robot.bodies if body.inertia.mass > 0]
         self._axes = []
         for body in self._bodies:
             moments, axes = np.linalg.eigh(np.asarray(body.inertia.inertia, float))
             self._axes.append(axes * np.sign(np.linalg.det(axes)))
             radii = np.sqrt(np.maximum(moments.sum() / 2 - moments, 1e-12) * 5 / body.inertia.mass)
-            place = f"{path}/{body.name}"
+            place = f"{self.path}/{body.name}"
             self.nodes.append(
                 self.scene.add_icosphere(place, 1.0, ELLIPSOID, opacity=0.45, scale=tuple(radii.tolist()))
             )
@@ -99,10 +110,10 @@ class InertiaEllipsoids(Overlay):
 class Trace(Overlay):
     """The path of a frame's origin."""
 
-    def __init__(self, server: Any, robot: Robot, path: str, size: float, frame: str) -> None:
-        robot.tree.frame(frame)
-        super().__init__(server, robot, path, size)
-        self._frame, self._thickness = frame, 0.006 * size
+    def __init__(self, place: Place, frame: str) -> None:
+        place.robot.tree.frame(frame)
+        super().__init__(place)
+        self._frame, self._thickness = frame, 0.006 * self.size
         self._points: deque[Any] = deque(maxlen=MAX_TRACE)
 
     def follow(self, q: NDArray[Any]) -> None:

@@ -6,8 +6,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +15,12 @@ from numpy.typing import NDArray
 
 from multibody.compiler.runtime.progress import hidden
 from multibody.errors import InputError
+from multibody.geometry._arrays import truth
 from multibody.robot import Robot
 from multibody.view.picture import check_size
 from multibody.view.rendering.camera import Camera
 from multibody.view.rendering.renderer import render
 from multibody.view.shapes.decimation import shapes_for_picture
-
-
-@dataclass
-class VideoProgress:
-    """The cost of a video, and the frames that are done."""
-
-    frames: int
-    size: tuple[int, int]
-    seconds: float
-    """The estimated time of all frames, from the time of one."""
-    done: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.frames} frames of {self.size[0]} x {self.size[1]} pixels, about {self.seconds:.0f} s"
 
 
 def rows_at(t: NDArray[Any], rate: float) -> list[int]:
@@ -50,7 +36,7 @@ def record(
     path: Path,
     size: tuple[int, int],
     rate: float,
-    progress: bool | Callable[[VideoProgress], Any] | None = None,
+    progress: bool | None = None,
 ) -> None:
     """Save a motion, q of shape (rows, nq) at the times t, as a GIF or an MP4; see `Viewer.record`."""
     kind = path.suffix.lower()
@@ -61,27 +47,24 @@ def record(
     check_size(size)
     if not isinstance(rate, int | float) or not 0 < rate <= 1000:
         raise InputError(f"rate: expected frames a second, from 0 to 1000, got {rate!r}")
-    if progress is not None and not isinstance(progress, bool) and not callable(progress):
-        raise InputError(f"progress: expected True, False or a function, got {progress!r}")
-    chosen = rows_at(t, rate)
-    draw = _frame_drawer(robot, q[chosen], size)
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    shown = console.is_interactive if progress is None else truth(progress, "progress")
+    states = q[rows_at(t, rate)]
+    draw = _frame_drawer(robot, states, size)
     start = time.perf_counter()
-    draw(q[chosen[0]])
-    state = VideoProgress(len(chosen), size, (time.perf_counter() - start) * len(chosen))
-
-    with _watcher(progress) as watch:
-        watch(state)
-
-        def frames() -> Iterator[NDArray[Any]]:
-            for row in chosen:
-                yield draw(q[row])
-                state.done += 1
-                watch(state)
-
+    draw(states[0])
+    seconds = (time.perf_counter() - start) * len(states)
+    if shown:
+        console.print(f"recording {len(states)} frames of {size[0]} x {size[1]} pixels, about {seconds:.0f} s")
+    with hidden() if shown else nullcontext(), Progress(console=console, transient=True, disable=not shown) as bar:
+        frames = (draw(state) for state in bar.track(states, total=len(states), description=path.name))
         if kind == ".gif":
-            _gif(frames(), path, rate)
+            _gif(frames, path, rate)
         else:
-            _mp4(frames(), path, size, rate)
+            _mp4(frames, path, size, rate)
 
 
 def _frame_drawer(robot: Robot, q: NDArray[Any], size: tuple[int, int]) -> Callable[[NDArray[Any]], NDArray[Any]]:
@@ -91,30 +74,6 @@ def _frame_drawer(robot: Robot, q: NDArray[Any], size: tuple[int, int]) -> Calla
     camera = Camera.around(points, "three-quarter", size)
     floor = min(0.0, float(points[:, 2].min()))
     return lambda state: (255 * render(shapes.placed(robot, state), camera, floor)).round().astype(np.uint8)
-
-
-@contextmanager
-def _watcher(progress: bool | Callable[[VideoProgress], Any] | None) -> Iterator[Callable[[VideoProgress], Any]]:
-    """The function that is called with the progress: the user's own, or that of a bar."""
-    if callable(progress):
-        yield progress
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    if progress is False or not (progress or console.is_interactive):
-        yield lambda _: None
-        return
-    with hidden(), Progress(console=console, transient=True) as bar:
-        task = bar.add_task("recording")
-
-        def watch(state: VideoProgress) -> None:
-            if not state.done:
-                console.print(f"recording {state}")
-            bar.update(task, total=state.frames, completed=state.done)
-
-        yield watch
 
 
 def _gif(frames: Iterator[NDArray[Any]], path: Path, rate: float) -> None:
@@ -132,19 +91,16 @@ def _mp4(frames: Iterator[NDArray[Any]], path: Path, size: tuple[int, int], rate
         "ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}",
         "-r", f"{rate:g}", "-i", "-", "-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2", "-pix_fmt", "yuv420p", os.fspath(path),
     ]  # fmt: skip
-    complete = False
     with (
         tempfile.TemporaryFile() as messages,  # a pipe could fill up while frames are written
         subprocess.Popen(command, stdin=subprocess.PIPE, stderr=messages) as process,
     ):
         assert process.stdin is not None
-        try:
+        with suppress(BrokenPipeError):  # it has ended already; its message says why
             for frame in frames:
                 process.stdin.write(frame.tobytes())
             process.stdin.close()
-            complete = True
-        except BrokenPipeError:  # it has ended already; its message says why
-            pass
+        complete = process.stdin.closed
         process.communicate()
         messages.seek(0)
         reason = messages.read().decode(errors="replace").strip()

@@ -29,9 +29,8 @@ from multibody.view.browser.robot_node import RobotNode
 from multibody.view.browser.server import serve, stop
 from multibody.view.browser.surroundings import Surroundings
 from multibody.view.contact_forces import ContactForces
-from multibody.view.overlays import CenterOfMass, FrameAxes, InertiaEllipsoids, Overlay, Trace
+from multibody.view.overlays import CenterOfMass, FrameAxes, InertiaEllipsoids, Overlay, Place, Trace
 from multibody.view.scene import RunView, Scene
-from multibody.view.video import VideoProgress
 
 OPACITY = 0.4
 """The opacity of bodies while an overlay inside of them is shown."""
@@ -285,7 +284,7 @@ class Viewer:
         path: str | PathLike[str],
         size: tuple[int, int] = (640, 480),
         rate: float = 25.0,
-        progress: bool | Callable[[VideoProgress], Any] | None = None,
+        progress: bool | None = None,
     ) -> None:
         """Save the run as a moving picture, drawn without a browser.
 
@@ -294,8 +293,7 @@ class Viewer:
             size: width and height in pixels.
             rate: frames a second of the run's time.
             progress: whether the cost (frames, size, estimated seconds) is written to stderr before the first frame,
-                and a bar meanwhile; by default if stderr is a terminal. A function is called with the progress (`done`,
-                `frames`, `size`, `seconds`) instead, before the first frame and after each.
+                and a bar meanwhile; by default if stderr is a terminal.
         """
         if self._run is None:
             raise InputError("record: no run: expected play(run) before")
@@ -365,7 +363,7 @@ class Viewer:
         """Draw an overlay, in place of the one with its name."""
         with self._lock:
             path = f"/{self._main.name}-overlays/{name} {next(self._numbers)}"
-            overlay = kind(self._server, self.robot, path, self._around.size, *inputs)
+            overlay = kind(Place(self._server.scene, self.robot, path, self._around.size), *inputs)
             self._erase(name)
             self._overlays[name] = overlay
             overlay.follow(self._main.state)

@@ -10,7 +10,7 @@ from multibody.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sph
 
 Color = tuple[float, float, float, float]
 SIDES = 32
-"""Of what is round."""
+"""The sides of round shapes."""
 
 
 def rotate(R: NDArray[Any], points: NDArray[Any]) -> NDArray[Any]:
@@ -119,42 +119,37 @@ def _faceted(corners: NDArray[Any], squares: NDArray[Any], color: Color) -> Surf
 
 def _globe(radii: NDArray[Any], length: float, color: Color) -> Surface:
     """An ellipsoid along z, its halves apart by a length."""
-    rings = SIDES // 2
-    angle = np.linspace(0, np.pi / 2, rings // 2 + 1)
+    angle = np.linspace(0, np.pi / 2, SIDES // 4 + 1)
     polar = np.concatenate([angle, np.pi / 2 + angle])  # the equator twice, one for each half
-    lift = np.concatenate([np.full(len(angle), length / 2), np.full(len(angle), -length / 2)])
-    around = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
-    unit = np.stack(
-        [
-            np.outer(np.sin(polar), np.cos(around)),
-            np.outer(np.sin(polar), np.sin(around)),
-            np.outer(np.cos(polar), np.ones(SIDES)),
-        ],
-        axis=-1,
-    )
-    normals = unit / radii
-    normals = normals / np.linalg.norm(normals, axis=-1, keepdims=True)
-    vertices = unit * radii + np.stack([0 * lift, 0 * lift, lift], axis=-1)[:, None]
-    return Surface(vertices.reshape(-1, 3), _bands(len(polar)), normals.reshape(-1, 3), color)
+    sphere = _revolved(np.sin(polar), np.cos(polar), np.sin(polar), np.cos(polar), color)
+    normals = sphere.normals / radii
+    vertices = sphere.vertices * radii
+    vertices[:, 2] += np.repeat([length / 2, -length / 2], len(vertices) // 2)
+    return sphere._replace(vertices=vertices, normals=normals / np.linalg.norm(normals, axis=-1, keepdims=True))
 
 
 def _cylinder(radius: float, length: float, color: Color) -> Surface:
+    """A cylinder along z: the top, the side and the bottom, which share no normals."""
+    r, z = np.array([0, 1, 1, 1, 1, 0]) * radius, np.array([1, 1, 1, -1, -1, -1]) * length / 2
+    return _revolved(r, z, np.array([0, 0, 1, 1, 0, 0]), np.array([1, 1, 0, 0, -1, -1]), color)
+
+
+def _revolved(
+    r: NDArray[Any], z: NDArray[Any], r_normal: NDArray[Any], z_normal: NDArray[Any], color: Color
+) -> Surface:
+    """The surface of a profile that turns about z, from the top down."""
     around = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
-    circle = np.stack([np.cos(around), np.sin(around), 0 * around], axis=-1)
-    top = radius * circle + [0, 0, length / 2]
-    side = Surface(np.concatenate([top, top - [0, 0, length]]), _bands(2), np.concatenate([circle, circle]), color)
-    fan = np.stack([np.zeros(SIDES - 2, int), np.arange(1, SIDES - 1), np.arange(2, SIDES)], axis=-1)
-    up = np.tile([0.0, 0.0, 1.0], (SIDES, 1))
-    caps = [Surface(top, fan, up, color), Surface(top - [0, 0, length], fan[:, ::-1], -up, color)]
-    return joined([side, *caps])
+    x, y = np.cos(around), np.sin(around)
 
+    def ring(radius: NDArray[Any], height: NDArray[Any]) -> NDArray[Any]:
+        rings = np.outer(radius, x), np.outer(radius, y), np.outer(height, np.ones(SIDES))
+        return np.stack(rings, axis=-1).reshape(-1, 3)
 
-def _bands(rings: int) -> NDArray[Any]:
-    """The triangles between rings of `SIDES` vertices, from the top down."""
-    k, j = np.meshgrid(np.arange(rings - 1), np.arange(SIDES), indexing="ij")
+    k, j = np.meshgrid(np.arange(len(r) - 1), np.arange(SIDES), indexing="ij")
     right = (j + 1) % SIDES
     a, b, c, d = k * SIDES + j, k * SIDES + right, (k + 1) * SIDES + j, (k + 1) * SIDES + right
-    return np.concatenate([np.stack([a, c, d], -1).reshape(-1, 3), np.stack([a, d, b], -1).reshape(-1, 3)])
+    faces = np.concatenate([np.stack([a, c, d], -1).reshape(-1, 3), np.stack([a, d, b], -1).reshape(-1, 3)])
+    return Surface(ring(r, z), faces, ring(r_normal, z_normal), color)
 
 
 def joined(surfaces: list[Surface]) -> Surface:
