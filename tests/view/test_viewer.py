@@ -164,7 +164,7 @@ def test_contact_forces_are_those_of_the_run_until_a_person_moves_it(viewer, rob
     feet = [simulate.SphereContact(foot, 0.02) for foot in robot.frames if foot.startswith("foot")]
     controller = simulate.PD(80.0, 2.0)
     q = robot.home()
-    q[2] += 0.02
+    q[2] += 0.05
     run = simulate.Simulator(robot, dt=0.005, contacts=feet, controller=controller)(q, seconds=0.5)
     viewer.contacts(feet, friction=0.8)
     viewer.play(run, charts=False)
@@ -184,7 +184,7 @@ def test_contact_forces_are_those_of_the_run_until_a_person_moves_it(viewer, rob
 
     class Recorder:
         def insert_sleep(self, _):
-            sizes.append(np.abs(pushes()).max())
+            sizes.append(len(pushes()))
 
         def as_html(self):
             return "page"
@@ -193,11 +193,11 @@ def test_contact_forces_are_those_of_the_run_until_a_person_moves_it(viewer, rob
         patch.setattr(viewer.server, "get_scene_serializer", Recorder)
         viewer.save(tmp_path / "page.html")
     assert len(sizes) == 16  # 30 a second
-    assert min(sizes) < 0.3 * max(sizes)  # from the first contact on
+    assert (min(sizes), max(sizes)) == (0, 4)  # it falls at first
     np.testing.assert_allclose(pushes(), at_rest, atol=1e-6)
     with Client(viewer) as client:
         client.slide("lf-hip", -0.5)
-        wait(lambda: not pushes().any())
+        wait(lambda: not len(pushes()))
         assert viewer.scene().overlays["contacts"].cones == (False,) * 4
 
 

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
+from multibody.view.colors import FORCE, FRICTION_CONE
 from multibody.view.overlays import Overlay, Place
 from multibody.view.scene import OverlayView
 
-FORCE, CONE = (44, 160, 44), (255, 187, 60)
 WEIGHT = 0.5
 """The length of an arrow for the robot's weight, relative to the robot's size."""
 
@@ -32,8 +32,8 @@ class ContactForces(Overlay):
         self.nodes = [self.scene.add_icosphere(f"{self.path}/{k}", 0.03 * length, FORCE) for k in range(len(contacts))]
         self._cones = [
             self.scene.add_mesh_simple(
-                f"{self.path}/cone-{k}", *friction_cone(mu, self._normal, 0.3 * length), color=CONE, opacity=0.3,
-                side="double", cast_shadow=False,
+                f"{self.path}/cone-{k}", *friction_cone(mu, self._normal, 0.3 * length), color=FRICTION_CONE,
+                opacity=0.3, side="double", cast_shadow=False,
             )
             for k, mu in enumerate(cones)
         ]  # fmt: skip
@@ -44,23 +44,26 @@ class ContactForces(Overlay):
             [pose @ at - radius * self._normal for pose, (_, at, radius) in zip(poses, self._points, strict=True)],
             (-1, 3),
         )
-        forces = np.full_like(places, np.nan) if self.forces is None else self.forces
+        acting = np.ones(len(places), bool) if self.forces is None else np.abs(self.forces).max(axis=1) > 1e-9
         for node, place in zip(self.nodes, places, strict=True):
             node.position = place
-        for cone, place, force in zip(self._cones, places, forces, strict=False):
-            cone.position, cone.visible = place, not np.abs(force).max() <= 1e-9
-        if self.forces is None:
-            return
-        arrows = np.stack([places, places + self._meters * self.forces], axis=1).astype(np.float32)
-        if self._arrows is None:
-            thick = 0.02 * WEIGHT * self.size
-            sizes = {"shaft_radius": thick, "head_radius": 2 * thick, "head_length": 4 * thick}
-            self._arrows = self.scene.add_arrows(f"{self.path}/forces", arrows, FORCE, **sizes)
-        else:
+        for cone, place, visible in zip(self._cones, places, acting.tolist(), strict=False):
+            cone.position, cone.visible = place, visible
+        forces = np.zeros_like(places) if self.forces is None else self.forces
+        acting &= forces.any(axis=1)  # arrows of no length would be heads that lie on their side
+        arrows = np.stack([places, places + self._meters * forces], axis=1)[acting].astype(np.float32)
+        if self._arrows is not None and len(self._arrows.points) == len(arrows):
             self._arrows.points = arrows
+            return
+        if self._arrows is not None:
+            self._arrows.remove()
+        thick = 0.02 * WEIGHT * self.size
+        sizes = {"shaft_radius": thick, "head_radius": 2 * thick, "head_length": 4 * thick}
+        path = f"{self.path}/forces"
+        self._arrows = self.scene.add_arrows(path, arrows, FORCE, **sizes) if len(arrows) else None
 
     def view(self) -> OverlayView:
-        arrows = None if self._arrows is None else np.asarray(self._arrows.points)
+        arrows = np.zeros((0, 2, 3)) if self._arrows is None else np.asarray(self._arrows.points)
         return super().view()._replace(arrows=arrows, cones=tuple(bool(cone.visible) for cone in self._cones))
 
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from multibody.geometry import Rotation
 from multibody.robot import Robot
+from multibody.view.colors import INERTIA, MASS, TRACE
 from multibody.view.scene import OverlayView
 
 MAX_TRACE = 2000
 """Points of a trace."""
-MASS, ELLIPSOID, TRACE = (214, 39, 40), (255, 127, 14), (31, 119, 180)
 
 
 class Place(NamedTuple):
@@ -95,9 +95,7 @@ class InertiaEllipsoids(Overlay):
             self._axes.append(axes * np.sign(np.linalg.det(axes)))
             radii = np.sqrt(np.maximum(moments.sum() / 2 - moments, 1e-12) * 5 / body.inertia.mass)
             place = f"{self.path}/{body.name}"
-            self.nodes.append(
-                self.scene.add_icosphere(place, 1.0, ELLIPSOID, opacity=0.45, scale=tuple(radii.tolist()))
-            )
+            self.nodes.append(self.scene.add_icosphere(place, 1.0, INERTIA, opacity=0.45, scale=tuple(radii.tolist())))
 
     def follow(self, q: NDArray[Any]) -> None:
         poses = self.robot.poses(q)

@@ -13,13 +13,13 @@ from multibody.geometry import Pose
 from multibody.geometry._arrays import truth
 from multibody.model import check_configuration
 from multibody.robot import Robot
+from multibody.view.colors import AXES
 from multibody.view.rendering.camera import Camera
 from multibody.view.rendering.renderer import render
 from multibody.view.shapes.decimation import shapes_for_picture
 
 DOTS = 100
 """Pixels in an inch of the figure."""
-AXES = ("#d62728", "#2ca02c", "#1f77b4")
 
 
 def picture(

@@ -33,7 +33,7 @@ class OverlayView(NamedTuple):
     points: NDArray[Any]
     """(n, 3): frames, centres of mass, contacts, or the points of a trace, in m."""
     arrows: NDArray[Any] | None = None
-    """(n, 2, 3): start and end of the arrows of forces, in m."""
+    """(forces, 2, 3): start and end of the arrows of contact forces that are not zero, in m."""
     cones: tuple[bool, ...] = ()
     """Whether each friction cone is visible."""
 

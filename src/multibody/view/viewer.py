@@ -28,12 +28,11 @@ from multibody.view.browser.player import Player, states_of
 from multibody.view.browser.robot_node import RobotNode
 from multibody.view.browser.server import serve, stop
 from multibody.view.browser.surroundings import Surroundings
+from multibody.view.colors import TRANSLUCENT
 from multibody.view.contact_forces import ContactForces
 from multibody.view.overlays import CenterOfMass, FrameAxes, InertiaEllipsoids, Overlay, Place, Trace
 from multibody.view.scene import RunView, Scene
 
-OPACITY = 0.4
-"""The opacity of bodies while an overlay inside of them is shown."""
 INSIDE = ("centre of mass", "inertias")
 """Overlays inside of bodies, which have a check box."""
 
@@ -380,7 +379,7 @@ class Viewer:
                 self._draw(name, kind, *inputs)
             else:
                 self._erase(name)
-            self._main.fade(OPACITY if any(each in self._overlays for each in INSIDE) else 1.0)
+            self._main.fade(TRANSLUCENT if any(each in self._overlays for each in INSIDE) else 1.0)
             self._boxes.follow(name, shown)
 
     def _moved_by_hand(self, q: Callable[[Any], Any]) -> None:

@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from multibody.simulate import Run
 from multibody.simulate.plot import MAX_LEGEND, Panel, panels_of
+from multibody.view.colors import LINES, NOW
 
 MAX_POINTS = 240
 """Points of each line: a chart is about 300 pixels wide."""
-COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf")
-NOW = "#222222"
 
 
 class Charts:
@@ -65,17 +64,14 @@ class _Lines:
 def _chart(server: Any, panel: Panel, lines: _Lines) -> Any:
     count = panel.lines.shape[1]
     named = len(panel.names) == count and count <= MAX_LEGEND
-    names = panel.names if named else [f"{k + 1}" for k in range(count)]
-    series = [
-        {"label": name, "stroke": COLORS[k % len(COLORS)], "width": 1.3, "points": {"show": False}}
-        for k, name in enumerate(names)
-    ]
-    now = {"label": "now", "stroke": NOW, "width": 1.0, "points": {"show": False}}
+    labels = panel.names if named else map(str, range(1, count + 1))
+    strokes = [*((label, LINES[k % len(LINES)], 1.3) for k, label in enumerate(labels)), ("now", NOW, 1.0)]
+    series = [{"label": label, "stroke": color, "width": w, "points": {"show": False}} for label, color, w in strokes]
     return server.gui.add_uplot(
         data=lines.at(float(lines.t[0])),
-        series=({"label": "t [s]"}, *series, now),
+        series=({"label": "t [s]"}, *series),
         title=f"{panel.title}: {panel.unit}",
         scales={"x": {"time": False}, "y": {"auto": False, "range": (lines.low, lines.high)}},
-        legend={"show": False},
+        legend={"show": named and count <= 4},
         height=150,
     )

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.view.colors import GHOST_OPACITY, to_bytes
 from multibody.view.shapes.visual_shapes import VisualShapes
-
-OPACITY = 0.35
 
 
 class Ghosts:
@@ -33,8 +32,8 @@ class Ghosts:
             return
         for k, (link, surfaces) in enumerate(self._shapes.links.items()):
             for j, surface in enumerate(surfaces):
-                path, color = f"/{self._name}-ghosts/{link}/{j}", surface.rgb
+                path, color = f"/{self._name}-ghosts/{link}/{j}", to_bytes(surface.color)
                 node = self._scene.add_batched_meshes_simple(
-                    path, *surface.indexed(), wxyz[:, k], positions[:, k], batched_colors=color, opacity=OPACITY
+                    path, *surface.indexed(), wxyz[:, k], positions[:, k], batched_colors=color, opacity=GHOST_OPACITY
                 )
                 self._nodes.append((k, node))

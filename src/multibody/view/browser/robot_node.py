@@ -10,6 +10,7 @@ from multibody.geometry import Pose, Rotation
 from multibody.model import check_configuration
 from multibody.robot import Robot
 from multibody.view.browser.ghosts import Ghosts
+from multibody.view.colors import to_bytes
 from multibody.view.scene import LinkView, RobotView
 from multibody.view.shapes.visual_shapes import visual_shapes
 
@@ -66,12 +67,11 @@ class RobotNode:
         """The node of a link, and its meshes."""
         scene, path = self._server.scene, f"/{self.name}/{link}"
         frame = scene.add_frame(path, show_axes=False)
-        return frame, [
-            scene.add_mesh_simple(
-                f"{path}/{j}", *surface.indexed(), color=surface.rgb, opacity=_opacity(surface.color[3]), side="double"
-            )
-            for j, surface in enumerate(self.shapes.links[link])
-        ]
+        meshes = []
+        for j, surface in enumerate(self.shapes.links[link]):
+            look = {"color": to_bytes(surface.color), "opacity": _opacity(surface.color[3]), "side": "double"}
+            meshes.append(scene.add_mesh_simple(f"{path}/{j}", *surface.indexed(), **look))
+        return frame, meshes
 
 
 def _opacity(alpha: float) -> float | None:

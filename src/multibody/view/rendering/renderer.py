@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.view.colors import BACKGROUND, FLOOR
 from multibody.view.rendering.camera import Camera
 from multibody.view.rendering.lighting import ShadowMap, shade
 from multibody.view.rendering.rasterizer import barycentric, rasterize
@@ -12,9 +13,6 @@ from multibody.view.shapes.surfaces import Surface, joined
 
 SHADOW_PIXELS = 1024
 """Pixels of the shadow map in each direction."""
-BACKGROUND = np.array([1.0, 1.0, 1.0])
-FLOOR = np.array([[0.90, 0.91, 0.93], [0.84, 0.86, 0.89]])
-"""The two colours of its tiles."""
 
 
 def render(surfaces: list[Surface], camera: Camera, floor: float | None, samples: int = 2) -> NDArray[Any]:
@@ -97,4 +95,4 @@ def _draw_floor(
     tile = float(10 ** np.round(np.log10(shadows.scale / 2)))  # in m
     odd = (np.floor(point[:, 0] / tile) + np.floor(point[:, 1] / tile)).astype(int) & 1
     sunny = shadows.sunny(point, np.array([0.0, 0.0, 1.0]))
-    image[pixels] += fade * (FLOOR[odd] * (0.62 + 0.38 * sunny)[:, None] - BACKGROUND)
+    image[pixels] += fade * (np.array(FLOOR)[odd] * (0.62 + 0.38 * sunny)[:, None] - BACKGROUND)

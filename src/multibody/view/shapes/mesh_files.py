@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError, missing_package
-from multibody.view.shapes.surfaces import Color, Surface, smooth
+from multibody.view.colors import Color
+from multibody.view.shapes.surfaces import Surface, smooth
 
 TYPES = ("stl", "obj", "dae", "ply", "glb", "gltf")
 Part = tuple[NDArray[Any], NDArray[Any], Color | None]

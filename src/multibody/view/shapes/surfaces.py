@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from multibody.geometry import Pose
 from multibody.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
+from multibody.view.colors import Color
 
-Color = tuple[float, float, float, float]
 SIDES = 32
 """The sides of round shapes."""
 
@@ -43,12 +43,6 @@ class Surface(NamedTuple):
         both = np.concatenate([self.vertices.round(6), self.normals.round(3)], axis=1)
         _, first, where = np.unique(both, axis=0, return_index=True, return_inverse=True)
         return self.vertices[first].astype(np.float32), where.reshape(-1)[self.faces].astype(np.uint32)
-
-    @property
-    def rgb(self) -> tuple[int, int, int]:
-        """Red, green and blue from 0 to 255."""
-        r, g, b = (round(255 * min(max(x, 0.0), 1.0)) for x in self.color[:3])
-        return r, g, b
 
     def paler(self, share: float) -> "Surface":
         """Return this surface in a colour mixed with a share of white."""

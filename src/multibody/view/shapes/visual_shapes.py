@@ -10,14 +10,9 @@ from multibody.errors import InputError
 from multibody.model.link import Geometry
 from multibody.model.shapes import Mesh, Plane
 from multibody.robot import Robot
+from multibody.view.colors import MAX_PALENESS, PLAIN, STICK, Color
 from multibody.view.shapes import mesh_files
-from multibody.view.shapes.surfaces import Color, Surface, joined, rod, surface_of
-
-PLAIN: Color = (0.72, 0.74, 0.78, 1.0)
-"""The colour of shapes without one of their own."""
-STICK: Color = (0.25, 0.45, 0.75, 1.0)
-MAX_PALENESS = 0.55
-"""The share of white in the colours of the first of several configurations."""
+from multibody.view.shapes.surfaces import Surface, joined, rod, surface_of
 
 
 @dataclass(frozen=True, eq=False)
