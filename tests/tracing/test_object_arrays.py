@@ -1,10 +1,13 @@
 """Arrays as everyone writes them: np.array([[...]]) of traced values, in kernels, loops, batches and derivatives."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 import multibody as mb
 
+from ..every_law import each_case
 from ..laws.tools import near
 
 
@@ -49,6 +52,7 @@ WRITTEN = {
     "loop": lambda x: mb.loop(3, lambda c: np.array([c[0] * 0.5, c[1] + c[0]]), x[:2]),
 }  # fmt: skip
 INNER = mb.compile(lambda y: y * y[0], 2)
+X = np.random.default_rng(1).uniform(0.1, 0.9, (7, 3))
 
 
 def filled(z, x):
@@ -67,13 +71,17 @@ def flat(result):
     return [np.asarray(part, dtype=float) for part in parts]
 
 
+@cache
+def of_one_kernel(dtype):
+    """The results of all functions, by name."""
+    return mb.compile(lambda x: {name: f(x) for name, f in WRITTEN.items()}, 3, dtype=dtype)(X.astype(dtype))
+
+
+@each_case("name", WRITTEN)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("name", WRITTEN)
 def test_arrays_of_traced_values(name, dtype):
-    function = WRITTEN[name]
-    x = np.random.default_rng(1).uniform(0.1, 0.9, (7, 3))
-    computed = flat(mb.compile(function, 3, dtype=dtype)(x.astype(dtype)))
-    for batch, *rows in zip(computed, *(flat(function(row)) for row in x), strict=True):
+    computed = flat(of_one_kernel(dtype)[name])
+    for batch, *rows in zip(computed, *(flat(WRITTEN[name](row)) for row in X), strict=True):
         near(batch, np.array(rows), 1e-13 if dtype == np.float64 else 2e-5)
 
 

@@ -1,9 +1,12 @@
 """Functions that move and select elements, on boolean arrays: values and types as in NumPy."""
 
+from functools import cache
+
 import numpy as np
-import pytest
 
 import multibody as mb
+
+from ..every_law import each_case
 
 X = np.array([1.0, -2.0, -3.0, 4.0])
 FUNCTIONS = {
@@ -55,15 +58,28 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+EXPECTED = {name: function((X > 0).reshape(2, 2)) for name, function in FUNCTIONS.items()}
+CONDITIONS = [name for name, expected in EXPECTED.items() if expected.dtype == bool]
+
+
+@cache
+def of_one_kernel():
+    """By name, the results of all functions as numbers, and their choices where they are conditions."""
+
+    def function(x):
+        results = {name: f((x > 0).reshape(2, 2)) for name, f in FUNCTIONS.items()}
+        choices = {name: np.where(results[name], 1.0, 2.0) for name in CONDITIONS}
+        return {name: 1.0 * result for name, result in results.items()}, choices
+
+    return mb.compile(function, 4)(X)
+
+
+@each_case("name", FUNCTIONS)
 def test_booleans_as_in_numpy(name):
-    function = FUNCTIONS[name]
-    expected = function((X > 0).reshape(2, 2))
-    found = mb.compile(lambda x: 1.0 * function((x > 0).reshape(2, 2)), 4)(X)
-    np.testing.assert_array_equal(found, expected)
-    if expected.dtype == bool:  # it is a condition, too
-        chosen = mb.compile(lambda x: np.where(function((x > 0).reshape(2, 2)), 1.0, 2.0), 4)(X)
-        np.testing.assert_array_equal(chosen, np.where(expected, 1.0, 2.0))
+    numbers, choices = of_one_kernel()
+    np.testing.assert_array_equal(numbers[name], EXPECTED[name])
+    if name in CONDITIONS:
+        np.testing.assert_array_equal(choices[name], np.where(EXPECTED[name], 1.0, 2.0))
 
 
 def test_a_trace_of_booleans_and_numbers_in_a_list_is_a_number():
