@@ -51,7 +51,7 @@ class Disk:
 
 
 class Cluster:
-    """A scheduler and bare workers, which keepers start again when they die."""
+    """A scheduler and bare workers, which keepers start again when they die: one keeper on loopback, one a host."""
 
     def __init__(self, folder: Path, workers: int, *, hosts: bool = False) -> None:
         self.folder, self.workers = folder, range(workers)
@@ -60,25 +60,26 @@ class Cluster:
         if hosts:
             self._make_hosts()
         self.address = f"tcp://10.77.0.1:{free_port()}" if hosts else f"tcp://127.0.0.1:{free_port()}"
-        self.scheduler = self._start_scheduler()
-        while b"Scheduler at" not in (folder / "scheduler.log").read_bytes():  # it imports for seconds
-            assert self.scheduler.poll() is None, (folder / "scheduler.log").read_text()
+        own = [(f"10.77.0.{k + 2}" if hosts else "127.0.0.1", f"worker{k}") for k in self.workers]
+        alone = [("", "scheduler")]
+        self._keepers = [self._start_keeper(self._name, *alone, *(() if hosts else own))]
+        while not self._pid_file("scheduler").exists():  # its keeper imports for seconds
+            assert self._keepers[0].poll() is None, (folder / "scheduler.log").read_text()
             time.sleep(0.05)
-        self._keepers = [self._start_keeper(k) for k in self.workers]
+        if hosts:
+            self._keepers += [self._start_keeper(place, pair) for place, pair in zip(self._places, own, strict=True)]
 
     def worker(self, k: int) -> int | None:
         """The process of a worker, if it has begun to compute."""
         try:
-            pid = int(self._pid_file(k).read_text())
+            pid = self._pid(f"worker{k}")
         except FileNotFoundError:
             return None
         return pid if (self.folder / "journal" / str(pid)).exists() else None
 
     def kill_scheduler(self) -> None:
-        """And start another one at its address."""
-        self.scheduler.kill()
-        self.scheduler.wait()
-        self.scheduler = self._start_scheduler()
+        """And its keeper starts another one at its address."""
+        os.kill(self._pid("scheduler"), signal.SIGKILL)
 
     def client(self, *arguments: object) -> subprocess.Popen:
         """A process of the user's, where the scheduler is."""
@@ -89,40 +90,36 @@ class Cluster:
         if self._name:
             ip(f"-n {self._name} link set w{k} down")
         else:
-            os.kill(int(self._pid_file(k).read_text()), signal.SIGSTOP)
+            os.kill(self._pid(f"worker{k}"), signal.SIGSTOP)
 
     def join(self, k: int) -> None:
         """End the cut."""
         if self._name:
             ip(f"-n {self._name} link set w{k} up")
         else:
-            os.kill(int(self._pid_file(k).read_text()), signal.SIGCONT)
+            os.kill(self._pid(f"worker{k}"), signal.SIGCONT)
 
     def close(self) -> None:
-        for k, keeper in enumerate(self._keepers):
+        for keeper in self._keepers:
             keeper.kill()
             keeper.wait()
+        for role in ("scheduler", *(f"worker{k}" for k in self.workers)):
             with contextlib.suppress(OSError):
-                os.kill(int(self._pid_file(k).read_text()), signal.SIGKILL)
-        self.scheduler.kill()
-        self.scheduler.wait()
+                os.kill(self._pid(role), signal.SIGKILL)
         if self._name:
             for place in (*self._places, self._name):
                 ip(f"netns del {place}")
 
-    def _start_scheduler(self) -> subprocess.Popen:
-        host, port = self.address.removeprefix("tcp://").split(":")
-        command = [sys.executable, "-m", "dask", "scheduler", "--host", host, "--port", port, "--no-dashboard"]
-        return self._start(self._name, command, "scheduler")
-
-    def _start_keeper(self, k: int) -> subprocess.Popen:
-        own = f"10.77.0.{k + 2}" if self._name else "127.0.0.1"
+    def _start_keeper(self, place: str, *pairs: tuple[str, str]) -> subprocess.Popen:
         keeper = Path(__file__).with_name("keeper.py")
-        command = [sys.executable, str(keeper), self.address, own, str(self._pid_file(k))]
-        return self._start(self._places[k], command, f"worker{k}")
+        words = [word for pair in pairs for word in pair]
+        return self._start(place, [sys.executable, str(keeper), self.address, str(self.folder), *words], pairs[0][1])
 
-    def _pid_file(self, k: int) -> Path:
-        return self.folder / f"worker{k}.pid"
+    def _pid(self, role: str) -> int:
+        return int(self._pid_file(role).read_text())
+
+    def _pid_file(self, role: str) -> Path:
+        return self.folder / f"{role}.pid"
 
     def _start(self, place: str, command: list[str], log: str) -> subprocess.Popen:
         inside = ["ip", "netns", "exec", place, *command] if place else command  # ip executes: the pid is the command's

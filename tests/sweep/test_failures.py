@@ -55,7 +55,7 @@ def test_failed_samples_are_run_again_alone(tmp_path):
 
 
 def test_hangs_deaths_and_memory_are_contained(tmp_path):
-    study = sweep.Study(studies.deadly, SAMPLES, tmp_path / "a.zarr", chunk=20)
+    study = sweep.Study(studies.deadly, SAMPLES, tmp_path / "a.zarr", chunk=4)
     with pytest.warns(sweep.SweepWarning, match="9 of 60"):
         study.run("processes", limit=1.5, memory=2**28, workers=2)
     check(study, {**studies.EXPECTED, 3: "died", 21: "hung", 35: "memory"})
@@ -115,7 +115,7 @@ def test_the_first_calls_survive_bad_first_samples(tmp_path):
             os._exit(1)
         return {"y": 2 * sample["x"]}
 
-    study = sweep.Study(late, SAMPLES, tmp_path / "a.zarr", chunk=60)
+    study = sweep.Study(late, SAMPLES, tmp_path / "a.zarr", chunk=1)
     with pytest.warns(sweep.SweepWarning, match="1 of 60"):
         study.run("processes", workers=1)
     check(study, {0: "died"})

@@ -278,20 +278,6 @@ def test_a_trillion_samples_are_begun_and_looked_at(tmp_path):
         study.run(progress=stop)
 
 
-def test_nothing_listens(tmp_path):
-    import psutil
-
-    def look(tally):
-        del tally
-        family = [psutil.Process(), *psutil.Process().children(recursive=True)]
-        found.extend(x for each in family for x in each.net_connections() if x.status == psutil.CONN_LISTEN)
-
-    found = []
-    study = sweep.Study(studies.plain, SAMPLES, tmp_path / "b.zarr", chunk=500)
-    study.run("processes", workers=1, progress=look)
-    assert found == []
-
-
 @pytest.mark.parametrize(
     ("make", "word"),
     [
