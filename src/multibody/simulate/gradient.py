@@ -24,6 +24,7 @@ from multibody.simulate.controllers import PD
 from multibody.simulate.inputs_and_parameters import Arguments, arguments_of
 from multibody.simulate.methods import METHODS
 from multibody.simulate.nested_state import map_arrays
+from multibody.simulate.signatures import check_signature
 from multibody.simulate.simulator import Simulator
 from multibody.tracing.ad import api
 from multibody.tracing.record.layout import parts_of, rebuild
@@ -61,15 +62,9 @@ class _Named(dict[str, Any]):
         )
 
 
-class _Kernels(NamedTuple):
-    """The kernels for arguments of certain shapes."""
-
-    forward: Scan
-    """Runs and stores the states."""
-    backward: Scan
-    """Runs the adjoint of every step over the stored states."""
-    end: Callable[..., Any]
-    """The cost of the end and its derivatives, of (end, values, data)."""
+Kernels = tuple[Scan, Scan, Callable[..., Any]]
+"""For arguments of certain shapes: runs, storing the states; runs the adjoint of every step over the stored states; the
+cost of the end and its derivatives, of (end, values, data)."""
 
 
 def gradient(
@@ -127,7 +122,7 @@ class CostGradient:
             raise InputError("gradient: a cost asks for state: expected a controller that is a function with a state")
         scene = replace(simulator._step.scene, exact=True)
         self._step = replace(simulator._step, scene=scene, outputs={})
-        self._kernels: dict[Any, _Kernels] = {}
+        self._kernels: dict[Any, Kernels] = {}
 
     def __call__(
         self,
@@ -158,11 +153,11 @@ class CostGradient:
         given = arguments_of(simulator._step, steps, inputs, None, parameters)
         arrays = self._checked(given, steps, data)
         start = simulator.start(q, v, state)
-        kernels = self._kernels_of(given, arrays)
-        last, stored = kernels.forward(start, given.moving, given.still, arrays, steps=steps, threads=threads)
+        forward, backward, cost = self._kernels_of(given, arrays)
+        last, stored = forward(start, given.moving, given.still, arrays, steps=steps, threads=threads)
         height_jump.warn(last, simulator._about, stacklevel=2)
         final = {name: x[..., -1, :] for name, x in given.moving.items() if steps} | given.still
-        value, (by_end, by_values) = kernels.end(last, final, arrays)
+        value, (by_end, by_values) = cost(last, final, arrays)
         axis = np.ndim(value)
         if self.running is not None:
             value = value + stored.pop("running").sum(axis=axis)
@@ -172,7 +167,7 @@ class CostGradient:
         zeros = {name: np.zeros((*np.shape(value), *given.cores[name])) for name in given.still}
         totals = {name: by_values.get(name, x) for name, x in zeros.items()}
         moving = {name: np.flip(x, x.ndim - 2) for name, x in given.moving.items()}
-        first, by_step = kernels.backward(
+        first, by_step = backward(
             {"weights": weights, "totals": totals},
             map_arrays(lambda x: np.flip(x, axis), stored),
             moving,
@@ -224,12 +219,12 @@ class CostGradient:
                 raise InputError(f"data, {name}: expected shape (..., n), got (); one number of a sample is (..., 1)")
         return arrays
 
-    def _kernels_of(self, given: Arguments, data: Mapping[str, NDArray[Any]]) -> _Kernels:
+    def _kernels_of(self, given: Arguments, data: Mapping[str, NDArray[Any]]) -> Kernels:
         """The kernels for inputs, parameters and data of these shapes; made once."""
         cores = {name: x.shape[-1:] for name, x in data.items()}
         key = given.key, tuple(sorted(cores.items()))
         if key not in self._kernels:
-            self._kernels[key] = _Kernels(*self._scans(given, cores), self._end(given, cores))
+            self._kernels[key] = *self._scans(given, cores), self._end(given, cores)
         return self._kernels[key]
 
     def _scans(self, given: Arguments, data: Mapping[str, Any]) -> tuple[Scan, Scan]:
@@ -308,18 +303,12 @@ class CostGradient:
 def _names_of(cost: Callable[..., Any], what: str, positional: tuple[str, ...]) -> tuple[str, ...]:
     """The arguments that a cost asks for by name: those after the positional ones, without a default."""
     try:
-        signature = inspect.signature(cost)
+        rest = list(inspect.signature(cost).parameters.values())[len(positional) :]
     except (TypeError, ValueError):  # of a function in C
         return ()
-    rest = list(signature.parameters.values())[len(positional) :]
     names = tuple(x.name for x in rest if x.name in NAMED and x.default is x.empty)
-    try:
-        signature.bind(*positional, **dict.fromkeys(names))
-    except TypeError as error:
-        raise InputError(
-            f"gradient, {what}: expected a function of ({', '.join(positional)}) and, by name, of "
-            f"{', '.join(NAMED)}; got one with {error}"
-        ) from None
+    words = f"gradient, {what}: expected a function of ({', '.join(positional)}) and, by name, of {', '.join(NAMED)}"
+    check_signature(cost, words, *positional, **dict.fromkeys(names))
     return names
 
 

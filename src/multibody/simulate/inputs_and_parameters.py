@@ -1,6 +1,5 @@
 """Inputs, pushes and parameters of runs and steps, checked: arrays that change in time or stay."""
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from multibody.geometry._arrays import check_values, floats
 from multibody.model.actuation import actuated_coordinates
 from multibody.model.tree import Tree
 from multibody.simulate.controllers import PD, Function
+from multibody.simulate.signatures import check_signature
 from multibody.simulate.step import Step
 
 RECORDED = ("t", "q", "v", "a", "tau", "forces")
@@ -168,11 +168,5 @@ def functions_of(outputs: Any) -> dict[str, Callable[..., Any]]:
     if not isinstance(outputs, Mapping) or not all(map(callable, outputs.values())):
         raise InputError("outputs: expected {name: function(t, q, v, a, tau, forces)}, got something else")
     for name, function in outputs.items():
-        try:
-            inspect.signature(function).bind(*RECORDED)
-        except TypeError as error:
-            given = ", ".join(RECORDED)
-            raise InputError(f"outputs, {name}: expected a function of ({given}), got one with {error}") from None
-        except ValueError:  # of a function in C, whose arguments are unknown
-            pass
+        check_signature(function, f"outputs, {name}: expected a function of ({', '.join(RECORDED)})", *RECORDED)
     return dict(outputs)

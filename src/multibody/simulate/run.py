@@ -128,11 +128,8 @@ class Run:
 
     def energy(self) -> NDArray[Any]:
         """(..., rows): kinetic and potential energy together, in J.  [RD 3.28-3.33]"""
-        robot = self._robot("energy")
-        values = self._values()
-        kinetic = robot.kinetic_energy(self.q, self.v, parameters=values)
-        potential = robot.potential_energy(self.q, parameters=values)
-        return kinetic + potential
+        robot, own = self._robot("energy"), {"parameters": self._values()}
+        return robot.kinetic_energy(self.q, self.v, **own) + robot.potential_energy(self.q, **own)
 
     def momentum(self) -> NDArray[Any]:
         """(..., rows, 6): the momentum, linear first, the angular one about the centre of mass."""

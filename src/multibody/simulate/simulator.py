@@ -237,9 +237,8 @@ class Simulator:
         if self.constraints is not None and not is_traced(q):
             check_closed(self.constraints, q)
         v = np.zeros(self.tree.nv) if v is None else check_configuration.velocities(self.tree, v)
-        if self.memory is None and state is not None:
-            raise InputError("state: expected none: the controller is not a function(t, q, v, input, state)")
-        return self._step.initial_state(q, v, self.memory if state is None else state, self.dtype)
+        memory = first_memory(self.controller, self.memory if state is None else state)
+        return self._step.initial_state(q, v, memory, self.dtype)
 
     def closed(self, q: ArrayLike) -> NDArray[Any]:
         """The nearest configurations, (..., nq), that constraints allow."""

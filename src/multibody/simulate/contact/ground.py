@@ -1,6 +1,5 @@
 """The ground: a half-space or a landscape, its friction and its restitution."""
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from multibody.errors import InputError
 from multibody.geometry._arrays import dot, floats, unit, vector
 from multibody.geometry.operators import cross3
 from multibody.simulate.contact.spheres import share
+from multibody.simulate.signatures import check_signature
 from multibody.tracing.ad.api import gradient
 from multibody.tracing.record.loop import loop
 
@@ -72,12 +72,7 @@ class Ground:
                 f"ground, normal and offset: expected none with a height, got {self.normal} and {self.offset:g}; add a "
                 "slope and an offset to the height, or give a list of grounds"
             )
-        try:
-            inspect.signature(height).bind(0.0, 0.0)
-        except TypeError as error:
-            raise InputError(f"ground, height: expected a function of x and y, got one with {error}") from None
-        except ValueError:  # of a function in C, whose arguments are unknown
-            pass
+        check_signature(height, "ground, height: expected a function of x and y", "x", "y")
         with np.errstate(all="ignore"):
             z = height(np.zeros(()), np.zeros(()))
         if z is None or np.shape(z):

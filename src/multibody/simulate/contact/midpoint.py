@@ -118,11 +118,6 @@ class Midpoint:
             mean = mean - rnea(self.tree, self.q, still, still, self.forces.wrenches, gravity=False)
         return mean * (self.dt / 2 * (self.v + (self.v + change)) - late) - reaction * late
 
-    @property
-    def is_driven(self) -> bool:
-        """Whether other forces act than those of gravity and contacts."""
-        return self.forces.controller is not None or self.forces.passive or bool(self.forces.wrenches)
-
     def static_forces(self) -> NDArray[Any]:
         """(nv,): all forces but those of contacts and Coriolis forces, at the velocity before the step."""
         still = np.zeros_like(self.v)

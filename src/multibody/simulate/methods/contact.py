@@ -30,22 +30,6 @@ def initial_state(_tree: Tree, scene: Scene, _q: NDArray[Any]) -> dict[str, Any]
     return {"bound": bounds} | ({"impulses": np.zeros(scene.rows)} if scene.rows else {})
 
 
-def step(start: StepStart) -> StepResult:
-    """One step; see `contact_step`."""
-    return contact_step(start)[0]
-
-
-CONTACT = Method(
-    "contact",
-    step,
-    initial_state,
-    has_contacts=True,
-    ground_parameters=("friction", "restitution"),
-    differentiated=("impulses",),
-    max_penetration=1e-3,
-)
-
-
 def contact_step(
     start: StepStart, known: KnownContacts | None = None, law: ContactLaw | None = None
 ) -> tuple[StepResult, Any, Any]:
@@ -60,7 +44,8 @@ def contact_step(
     problem = ContactProblem.assemble(midpoint, start.parameters, known, law)
     last = Solver.solve(problem, start.state["impulses"])
     late = problem.velocity_change(np.matmul(problem.Z, last.delays * last.P))
-    drifted = _advance(problem, last, late)
+    drifted = midpoint.advance(last.change, late)
+    drifted = drifted if known is None else midpoint.close(drifted)
     work = _work(problem, last, late)
     q = resolve_penetration(problem, drifted, _liftable(midpoint, work) if midpoint.limited else [])
     v, bound = limit_energy(midpoint, q, last.change, work, drifted)
@@ -86,17 +71,11 @@ def _step_without_contacts(midpoint: Midpoint) -> StepResult:
     return StepResult(q, v, midpoint.mean_force(change), midpoint.forces, {"bound": bound}, record)
 
 
-def _advance(problem: ContactProblem, last: VelocityIteration, late: NDArray[Any]) -> NDArray[Any]:
-    """(nq,): after the second half of the step, before penetration is corrected."""
-    q = problem.midpoint.advance(last.change, late)
-    return q if problem.known is None else problem.midpoint.close(q)
-
-
 def _work(problem: ContactProblem, last: VelocityIteration, late: NDArray[Any]) -> StepWork:
     """The work of forces and of contacts; impulses are late by a displacement."""
     midpoint, y = problem.midpoint, last.half_solved[-1]
     freed = 0.0 * late
-    if midpoint.is_driven:
+    if midpoint.forces.controller is not None or midpoint.forces.passive or midpoint.forces.wrenches:
         without = problem.velocity_change(y) - last.change
         freed = midpoint.static_forces() * (midpoint.dt / 2 * without + late)
     return StepWork(
@@ -116,3 +95,14 @@ def _result(problem: ContactProblem, last: VelocityIteration, q: NDArray[Any], v
         record["constraint_forces"] = midpoint.constraints.impulses(before, after) / midpoint.dt
     state = {"bound": bound, "impulses": P}
     return StepResult(q, v, midpoint.mean_force(last.change), midpoint.forces, state, record)
+
+
+CONTACT = Method(
+    "contact",
+    lambda start: contact_step(start)[0],
+    initial_state,
+    has_contacts=True,
+    ground_parameters=("friction", "restitution"),
+    differentiated=("impulses",),
+    max_penetration=1e-3,
+)
