@@ -407,6 +407,7 @@ def test_all_ways_to_read_inputs_by_name(read):
         ({"dt": [0.1, 0.2]}, {}, "dt, in s: expected a finite number > 0"),
         ({"tolerance": np.inf}, {}, "tolerance, in m/s: expected a finite number > 0, got inf"),
         ({"sweeps": 2.5}, {}, "sweeps: expected a positive integer, got 2.5"),
+        ({"constraints": None}, {}, "slider: expected a list of constraints, got NoneType"),
         ({"sweeps": True}, {}, "sweeps: expected a positive integer, got True"),
         ({}, {"every": 0}, "every: expected a positive integer, got 0"),
         ({}, {"seconds": -1.0}, "seconds: expected a time in s that is not negative, got -1.0"),

@@ -120,7 +120,7 @@ class Simulator:
                 f'method {method!r} has no contacts, pairs, ground and limits: expected method="contact" for them'
             )
         check_grounds(grounds, method, rule.has_soft_ground)
-        self.constraints = robot.constraints(several) if (several := tuple(constraints)) else None
+        self.constraints = None if constraints in ((), []) else robot.constraints(constraints)
         if self.constraints is not None and not rule.has_contacts:
             raise InputError(f'constraints: method {method!r} has none, expected "contact", "events" or "soft"')
         self.passive, self.limits, self.effort = (
