@@ -16,7 +16,7 @@ WORDS = {
     CONTROLLER: "the controller returned forces that are not finite",
     AWAY: "the motion diverged: a shorter dt, or gains and forces that fit the inertia, may help; simulator.advice() "
     "says which",
-    FORCES: "inputs, pushes or parameters are not finite, or forces too large for the numbers",
+    FORCES: "inputs, pushes, parameters or the height of a ground are not finite, or forces too large for the numbers",
 }
 """The sentences of the causes."""
 
