@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -97,14 +97,21 @@ def derive(
     if listed or system is None:
         _list(console)
         return
-    subject = _system(_Subject(system, symbols, passive, floating, mimic, roots, trust_paths))
-    if compare:
-        _compare(console, subject, compare)
-        return
-    from multibody.derive import methods, printing
+    from multibody.derive import from_robot, methods, printing
     from multibody.derive.printing import output_formats
     from multibody.derive.printing.html_document import standalone
 
+    def of_robot() -> "System":
+        groups = symbols.replace(",", " ").split()
+        robot = read(name, floating, mimic, roots=roots, trust_paths=trust_paths)
+        with working(f"placing the bodies of {robot.name}"):
+            return from_robot(robot, "all" if groups == ["all"] else groups, passive=passive)
+
+    name, options = system, {"--symbols": symbols, "--passive": passive, "--floating": floating}
+    subject = _system(name, next((option for option, value in options.items() if value), ""), of_robot)
+    if compare:
+        _compare(console, subject, compare)
+        return
     place, values = _values(at, "--at"), _values(parameters, "--parameters")
     slow = methods.why_slow(subject, method)
     if slow:
@@ -147,42 +154,20 @@ def _note_if_long(equations: "Equations") -> None:
 # What to derive
 
 
-class _Subject(NamedTuple):
-    """Which system or robot, and how it is read."""
+def _system(name: str, option: str, robot: "Callable[[], System]") -> "System":
+    """A system of that name; else that of a robot, if no option that only robots have was given for the former."""
+    from multibody.derive import systems
 
-    name: str
-    symbols: str
-    passive: bool
-    floating: bool
-    mimic: Mimic
-    roots: list[Path] | None
-    trust_paths: bool
-
-    @property
-    def option(self) -> str:
-        """An option that is for robots alone, if there is one."""
-        options = {"--symbols": self.symbols, "--passive": self.passive, "--floating": self.floating}
-        return next((option for option, value in options.items() if value), "")
-
-
-def _system(subject: _Subject) -> "System":
-    """A system of that name; else a robot, with symbols for what was asked for."""
-    from multibody.derive import from_robot, systems
-
-    name = subject.name
-    if name in systems.SYSTEMS and not subject.option:
+    if name in systems.SYSTEMS and not option:
         return systems.system(name)
     if name in systems.SYSTEMS and name not in robots.names():
-        raise InputError(f"{subject.option} is for robots: leave it out, {name} has symbols and forces of its own")
+        raise InputError(f"{option} is for robots: leave it out, {name} has symbols and forces of its own")
     if name not in robots.names() and not Path(name).is_file():
         names = dict.fromkeys([*systems.SYSTEMS, *robots.names()])
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(names)}"
         raise InputError(f"{name!r} is neither a system, nor an embedded robot, nor a file; {hint}")
-    groups = subject.symbols.replace(",", " ").split()
-    robot = read(name, subject.floating, subject.mimic, roots=subject.roots, trust_paths=subject.trust_paths)
-    with working(f"placing the bodies of {robot.name}"):
-        return from_robot(robot, "all" if groups == ["all"] else groups, passive=subject.passive)
+    return robot()
 
 
 def _list(console: Console) -> None:

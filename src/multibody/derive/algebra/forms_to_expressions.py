@@ -16,7 +16,7 @@ from sympy.core.function import AppliedUndef
 
 from multibody.derive.algebra.expressions_to_forms import FormReader
 from multibody.derive.algebra.factoring import factors, primitive
-from multibody.derive.algebra.trigonometric_polynomials import Form, Harmonic, Polynomial, pack, unpack
+from multibody.derive.algebra.trigonometric_polynomials import Form, Harmonic, Polynomial, pack, times, unpack
 
 MAX_ORDERED_TERMS = 100
 """Terms of a form beyond which it is collected in one way only."""
@@ -146,8 +146,8 @@ class FormWriter:
                 c = {x * e: n for e, n in first.items()}
                 s = {x * e + y: n if k > 0 else -n for e, n in second.items()}
                 real, imaginary = (
-                    _sum(_times(real, c), _times(imaginary, s), -1),
-                    _sum(_times(real, s), _times(imaginary, c), 1),
+                    _sum(times(real, c), times(imaginary, s), -1),
+                    _sum(times(real, s), times(imaginary, c), 1),
                 )
             self._open[h] = imaginary if h[1] else real
         return self._open[h]
@@ -204,14 +204,6 @@ def _chebyshev(k: int) -> tuple[dict[int, int], dict[int, int]]:
     T, U = sp.chebyshevt_poly(k, polys=True), sp.chebyshevu_poly(k - 1, polys=True)
     first, second = ({e: int(n) for (e,), n in p.terms()} for p in (T, U))  # type: ignore[union-attr]
     return first, second
-
-
-def _times(p: Polynomial, q: Polynomial) -> Polynomial:
-    result: Polynomial = {}
-    for M, c in p.items():
-        for N, d in q.items():
-            result[M + N] = result.get(M + N, 0) + c * d
-    return result
 
 
 def _sum(p: Polynomial, q: Polynomial, scale: int) -> Polynomial:

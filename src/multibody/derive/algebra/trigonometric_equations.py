@@ -56,7 +56,7 @@ def _substituted(
         return None
     extended = []
     for solution in first:
-        left = [e.subs(solution) for e in equations if e is not equation]
+        left = [e.subs(list(solution.items())) for e in equations if e is not equation]
         rest = solutions(left, [x for x in unknowns if x not in solution])
         if rest is None:
             return None

@@ -117,10 +117,7 @@ def product(f: Form, g: Form, most: int) -> Form:
     parts: dict[Harmonic, Polynomial] = {}
     for (J, r), p in f.parts.items():
         for (K, s), u in g.parts.items():
-            pu: Polynomial = {}
-            for M, c in p.items():
-                for N, d in u.items():
-                    pu[M + N] = pu.get(M + N, 0) + c * d
+            pu = times(p, u)
             # 2 cos cos = cos(J-K) + cos(J+K), 2 sin sin = cos(J-K) - cos(J+K), 2 sin cos = sin(J-K) + sin(J+K)
             odd = r ^ s
             for L, sign in ((J - K, -1 if s and not r else 1), (J + K, -1 if s and r else 1)):
@@ -131,6 +128,15 @@ def product(f: Form, g: Form, most: int) -> Form:
     result = _reduced(parts, 2 * f.den * g.den)
     if len(result) > most:
         raise TooLargeError
+    return result
+
+
+def times(p: Polynomial, q: Polynomial) -> Polynomial:
+    """The product of two polynomials, which may have zeros as coefficients."""
+    result: Polynomial = {}
+    for M, c in p.items():
+        for N, d in q.items():
+            result[M + N] = result.get(M + N, 0) + c * d
     return result
 
 

@@ -154,7 +154,7 @@ def inertia(group: Group, M: Any = None) -> sp.ImmutableMatrix:
     M = matrix(M, name, rows.shape)
     if M.shape == (n, n):
         return M
-    H = sp.Matrix(6, n, lambda i, k: exact(group.H[i, k]))
+    H = sp.Matrix(6, n, lambda i, k: exact(float(group.H[i, k])))
     return sp.ImmutableMatrix(H.T * M * H)
 
 

@@ -42,7 +42,7 @@ def term(name: str, value: Any, velocity: str = "v") -> str:
 
 def _depends_on_time(x: Any) -> bool:
     """Whether the time is in an expression or matrix; `free_symbols` visits a part as often as it occurs."""
-    parts = list(x) if isinstance(x, sp.MatrixBase) else [x]
+    parts = x.flat() if isinstance(x, sp.MatrixBase) else [x]
     seen = set()
     while parts:
         part = parts.pop()

@@ -3,8 +3,7 @@
 Vectors are along the axes of the world W. `Spring` and `Damper` act along a deflection d(q, t); the others at bodies.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -13,17 +12,27 @@ import sympy as sp
 from multibody.derive.system.symbols import expression, vector
 
 
+def _point(x: Any, name: str) -> sp.ImmutableMatrix | None:
+    return None if x is None else vector(x, name)
+
+
 @dataclass(frozen=True)
-class Load(ABC):
+class Load:
     """Something that pushes."""
 
     FORCES: ClassVar[tuple[str, ...]] = ()
     """Fields that may depend on velocities and inputs."""
+    CHECKS: ClassVar[tuple[tuple[str, Callable[[Any, str], Any], str], ...]] = ()
+    """Fields, their checks, and their names in messages."""
+
+    def __post_init__(self) -> None:
+        for name, check, text in self.CHECKS:
+            object.__setattr__(self, name, check(getattr(self, name), text.format(self)))
 
     @property
-    @abstractmethod
     def constants(self) -> tuple[Any, ...]:
         """Expressions whose symbols are coordinates and parameters."""
+        return ()
 
     @property
     def inputs(self) -> tuple[Any, ...]:
@@ -39,14 +48,11 @@ class Load(ABC):
 class Spring(Load):
     """An elastic element with the energy k (d(q, t) - d0)² / 2.  [RD 3.34]"""
 
+    CHECKS = tuple((name, expression, f"{name} of a spring") for name in ("stiffness", "deflection", "rest"))
     stiffness: Any
     deflection: Any
     """The length or angle d(q, t)."""
     rest: Any = 0
-
-    def __post_init__(self) -> None:
-        for name in ("stiffness", "deflection", "rest"):
-            object.__setattr__(self, name, expression(getattr(self, name), f"{name} of a spring"))
 
     @property
     def energy(self) -> sp.Expr:
@@ -62,12 +68,9 @@ class Spring(Load):
 class Damper(Load):
     """A force against the rate of a deflection d(q, t): -c d'."""
 
+    CHECKS = tuple((name, expression, f"{name} of a damper") for name in ("damping", "deflection"))
     damping: Any
     deflection: Any
-
-    def __post_init__(self) -> None:
-        for name in ("damping", "deflection"):
-            object.__setattr__(self, name, expression(getattr(self, name), f"{name} of a damper"))
 
     @property
     def constants(self) -> tuple[Any, ...]:
@@ -79,14 +82,11 @@ class Force(Load):
     """A force on a body at a point that the body carries.  [RD 3.49]"""
 
     FORCES = ("force",)
+    CHECKS = (("force", vector, "force on {0.body}"), ("point", _point, "point of a force on {0.body}"))
     body: str
     force: Any
     point: Any = None
     """W_r(q, t); the centre of mass by default."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "force", vector(self.force, f"force on {self.body}"))
-        object.__setattr__(self, "point", _point(self.point, f"point of a force on {self.body}"))
 
     @property
     def constants(self) -> tuple[Any, ...]:
@@ -98,15 +98,9 @@ class Torque(Load):
     """A torque on a body.  [RD 3.50]"""
 
     FORCES = ("torque",)
+    CHECKS = (("torque", vector, "torque on {0.body}"),)
     body: str
     torque: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "torque", vector(self.torque, f"torque on {self.body}"))
-
-    @property
-    def constants(self) -> tuple[Any, ...]:
-        return ()
 
 
 @dataclass(frozen=True)
@@ -114,6 +108,10 @@ class Actuator(Load):
     """A force and a torque on a body, and the opposite ones on another.  [RD 3.52]"""
 
     FORCES = ("force", "torque")
+    CHECKS = (
+        *((name, vector, name + " on {0.body}") for name in FORCES),
+        *((name, _point, name + " of an actuator of {0.body}") for name in ("point", "reaction")),
+    )
     body: str
     against: str | None
     """The other body; None is the world."""
@@ -123,12 +121,6 @@ class Actuator(Load):
     """W_r(q, t) on the body; its centre of mass by default, as in RD."""
     reaction: Any = None
     """W_r(q, t) on the other body; its centre of mass by default."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "force", vector(self.force, f"force on {self.body}"))
-        object.__setattr__(self, "torque", vector(self.torque, f"torque on {self.body}"))
-        for name in ("point", "reaction"):
-            object.__setattr__(self, name, _point(getattr(self, name), f"{name} of an actuator of {self.body}"))
 
     @property
     def constants(self) -> tuple[Any, ...]:
@@ -148,16 +140,6 @@ class Generalized(Load):
     """A generalized force along one velocity of the system."""
 
     FORCES = ("force",)
+    CHECKS = (("force", expression, "force along {0.velocity}"),)
     velocity: sp.Symbol
     force: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "force", expression(self.force, f"force along {self.velocity}"))
-
-    @property
-    def constants(self) -> tuple[Any, ...]:
-        return ()
-
-
-def _point(x: Any, name: str) -> sp.ImmutableMatrix | None:
-    return None if x is None else vector(x, name)
