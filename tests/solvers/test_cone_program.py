@@ -60,7 +60,7 @@ def test_programs_are_as_good_as_those_of_another_method():
     for seed in range(16):
         program = H, g, G, lower, upper, K, k = cone_program(seed)
         bounds = Bounds(G[None], lower[None], upper[None], Cones(K[None], k[None]))
-        u = solve_feasible(H[None], g[None], bounds, np.array([False]))[0].u[0]
+        u = solve_feasible(H[None], g[None], bounds, np.array([False]))[0][0]
         assert margins(program, u).min() > -1e-9
         optimum = certified_optimum(program)
         if optimum is not None:

@@ -8,6 +8,7 @@ multipliers z of a cone by the W of Nesterov and Todd with W z = W^-1 s. Along t
 (`cones.py`). A loop of its own, without cones' share of the work, is `predictor_corrector`.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 
 from multibody.geometry._arrays import matvec, mirror_upper, transpose
 from multibody.solvers import cones, interior_point, predictor_corrector
-from multibody.solvers.cones import Cones, Scaling, flatten, norm, triples
-from multibody.solvers.interior_point import FEASIBLE_TOLERANCES, MIN_START, Minimum
+from multibody.solvers.cones import Scaling, flatten, norm, triples
+from multibody.solvers.interior_point import FEASIBLE_TOLERANCES, MIN_START
 from multibody.solvers.predictor_corrector import ACTIVE_RATIO, MIN_ACTIVE_MULTIPLIER, Sides
 from multibody.solvers.program import Bounds
 from multibody.tracing.matrices import linalg
@@ -34,49 +35,25 @@ class ConeIterate(NamedTuple):
     """(..., n)"""
     s: Array
     z: Array
-    """(..., sides): slacks and multipliers of rows."""
-    s_c: Array
-    z_c: Array
-    """(..., 3 p): slacks and multipliers of cones."""
+    """(..., sides): slacks and multipliers, three of each cone before those of rows."""
     gradient: Array
     """(..., n)"""
     residual: Array
     """(...): the largest residual."""
 
 
-class Newton(NamedTuple):
-    """The Newton equations at an iterate, reduced to u."""
-
-    matrix: Array
-    per_s: Array
-    per_z: Array
-    relaxed: Array
-    w: Array
-    gap: Array
-    scaling: Scaling
-    rows: Array
-    """(..., 3 p, n): the rows of cones along the directions of the scaling."""
-    soft: Array
-    """(..., p, 3): their weights."""
-    gap_c: Array
-    scaled: Array
-    """(..., p, 3): the slacks and multipliers of cones, both of which the scaling maps to one point."""
-
-
-Direction = tuple[Array, Array, Array, Array, Array]
-"""A change of u, of slacks and multipliers of rows, then of cones (along the directions of the scaling)."""
-
-
 class ConeProgram(NamedTuple):
-    """A program with an objective of the size 1."""
+    """A program with an objective of the size 1, and with slacks s = bounds - C u of cones and of rows."""
 
     H: Array
     g: Array
-    G: Array
+    C: Array
+    """(..., 3 p + m, n): -K of the cones, before G."""
     sides: Sides
     bounds: Array
-    """(..., sides)"""
-    cones: Cones
+    """(..., sides): k of the cones, before the bounds of rows."""
+    edge: int
+    """3 p."""
     per_bound: Array
     """(...): the inverse size of the bounds."""
 
@@ -85,113 +62,101 @@ class ConeProgram(NamedTuple):
         """The program with an objective of the size 1."""
         G, lower, upper, own = bounds
         assert own is not None
-        sides = Sides(upper.shape[-1], 0, lower.shape[-1])
+        edge = own.k.shape[-1]
+        sides = Sides(edge + upper.shape[-1], edge, edge + lower.shape[-1])
         per = interior_point.inverse_size(H, g, flat)
-        H, g, values = H * per[..., None, None], g * per[..., None], np.concatenate([upper, -lower], -1)
-        size = 1.0 + np.max(np.abs(np.concatenate([values, own.k], axis=-1)), axis=-1)
-        return ConeProgram(H, g, G, sides, values, own, 1.0 / size)
+        values = np.concatenate([own.k, upper, -lower], axis=-1)
+        C, per_bound = np.concatenate([-own.K, G], axis=-2), 1.0 / (1.0 + np.max(np.abs(values), axis=-1))
+        return ConeProgram(H * per[..., None, None], g * per[..., None], C, sides, values, edge, per_bound)
 
     @property
     def degree(self) -> int:
         """The number of products s z that vanish at the solution."""
-        return self.bounds.shape[-1] + self.cones.k.shape[-1] // 3
-
-    @property
-    def dual(self) -> float:
-        """The dual regularisation."""
-        return predictor_corrector.DUAL_REGULARISATION[np.dtype(self.g.dtype)]
+        return self.bounds.shape[-1] - self.edge * 2 // 3
 
     def start(self) -> ConeIterate:
         """u = 0, with slacks away from the bounds and multipliers of equal products."""
         least = MIN_START / self.per_bound[..., None]
-        s = np.maximum(self.bounds, least)
-        s_c = triples(self.cones.k)
+        s, s_c = np.maximum(self.bounds[..., self.edge :], least), triples(self.bounds[..., : self.edge])
         more = np.maximum(least - (s_c[..., 0] - norm(s_c[..., 1], s_c[..., 2])), 0.0)
         s_c = np.concatenate([(s_c[..., 0] + more)[..., None], s_c[..., 1:]], axis=-1)
         z_c = np.concatenate([s_c[..., :1], -s_c[..., 1:]], axis=-1) / cones.determinant(s_c)[..., None]
-        return self.evaluate(np.zeros_like(self.g), s, 1.0 / s, flatten(s_c), flatten(z_c))
+        s, z = np.concatenate([flatten(s_c), s], axis=-1), np.concatenate([flatten(z_c), 1.0 / s], axis=-1)
+        return self.evaluate(np.zeros_like(self.g), s, z)
 
-    def evaluate(self, u: Array, s: Array, z: Array, s_c: Array, z_c: Array) -> ConeIterate:
+    def evaluate(self, u: Array, s: Array, z: Array) -> ConeIterate:
         """The iterate with these unknowns, slacks and multipliers."""
-        (K, k), tolerance = self.cones, FEASIBLE_TOLERANCES[np.dtype(self.g.dtype)]
-        gradient = matvec(self.H, u) + self.g - matvec(transpose(K), z_c)
-        gaps = [np.abs(k + matvec(K, u) - s_c)]
-        if self.bounds.shape[-1]:
-            gradient = gradient + matvec(transpose(self.G), self.sides.merge(z, -1))
-            gaps.append(np.abs(self.bounds - self.sides.split(matvec(self.G, u)) - s))
-        gap = np.max(np.concatenate(gaps, axis=-1), axis=-1) * self.per_bound
-        weight = tolerance.residual / tolerance.complementarity / self.degree
-        mean = (np.sum(s * z, axis=-1) + np.sum(s_c * z_c, axis=-1)) * weight
-        residual = np.maximum(np.maximum(np.max(np.abs(gradient), axis=-1), mean), gap)
-        return ConeIterate(u, s, z, s_c, z_c, gradient, residual)
+        tolerance = FEASIBLE_TOLERANCES[np.dtype(self.g.dtype)]
+        gradient = matvec(self.H, u) + self.g + matvec(transpose(self.C), self.sides.merge(z))
+        gap = np.max(np.abs(self.gap(u, s)), axis=-1) * self.per_bound
+        mean = np.sum(s * z, axis=-1) * (tolerance.residual / tolerance.complementarity / self.degree)
+        return ConeIterate(u, s, z, gradient, np.maximum(np.maximum(np.max(np.abs(gradient), axis=-1), mean), gap))
+
+    def gap(self, u: Array, s: Array) -> Array:
+        """(..., sides): the primal residual."""
+        return self.bounds - self.sides.split(matvec(self.C, u)) - s
 
     def iterate(self, at: ConeIterate) -> ConeIterate:
-        """The next iterate: a predictor, its correction, and a step."""
-        product = at.s * at.z
-        newton = self._newton(at)
-        per_s, per_z, scaled, stretch = newton.per_s, newton.per_z, newton.scaled, newton.scaling.stretch
-        at_s = newton.scaling.components(triples(at.s_c))
-        right = self._row_gradient(newton, newton.relaxed * product + newton.w * newton.gap, newton.gap_c + at_s)
-        first = self._direction(newton, right - at.gradient, newton.gap, -product, newton.gap_c, at_s)
-        _, ds, dz, ds_c, dz_c = first
-        by_s, by_z, by_s_c, by_z_c = ds * per_s, dz * per_z, ds_c / stretch, dz_c * stretch
-        far = cones.step_length(by_s, by_z, scaled, by_s_c, by_z_c)[..., None]
-        mean = np.sum(product, axis=-1) + np.sum(flatten(scaled * scaled), axis=-1)
-        left = np.sum((at.s + far * ds) * (at.z + far * dz), axis=-1) + np.sum(
-            flatten((scaled + far[..., None] * by_s_c) * (scaled + far[..., None] * by_z_c)), axis=-1
+        """The next iterate: a predictor, its correction, and a step.
+
+        The Newton equations are those of rows, along the directions of the scaling W: W^-1 s and W z are one point.
+        """
+        u, s, z, edge = at.u, at.s, at.z, self.edge
+        dual = predictor_corrector.DUAL_REGULARISATION[np.dtype(self.g.dtype)]
+        scaling = Scaling.nesterov_todd(triples(s[..., :edge]), triples(z[..., :edge]))
+        stretch, soft = scaling.stretch, 1.0 / (scaling.stretch * scaling.stretch + dual)
+        point = scaling.components(triples(z[..., :edge])) * stretch
+        per_s, per_z = 1.0 / s[..., edge:], 1.0 / z[..., edge:]
+        relaxed = 1.0 / (s[..., edge:] + dual * z[..., edge:])
+        w = np.concatenate([flatten(soft), z[..., edge:] * relaxed], axis=-1)
+        C = np.concatenate([scaling.rows(self.C[..., :edge, :]), self.C[..., edge:, :]], axis=-2)
+        A = mirror_upper(self.H + np.matmul(transpose(C) * self.sides.merge(w, 1)[..., None, :], C))
+        A = predictor_corrector.add_to_diagonal(A, predictor_corrector.primal_regularisation(A))
+
+        def direction(gap: Array | float, push: Array, change: Array, gradient: Array | float) -> tuple[Array, ...]:
+            """The changes of u, s and z; `push` is W times the target of W^-1 ds + W dz of cones, negative."""
+            aim = np.concatenate([flatten(-soft * push), change * relaxed], axis=-1)
+            right = matvec(transpose(C), self.sides.merge(w * gap - aim)) - gradient
+            du = linalg.solve(A, right[..., None], definite=True)[..., 0]
+            way = gap - self.sides.split(matvec(C, du))
+            dz = aim - w * way
+            return du, way + dual * dz, dz
+
+        def step_length(ds: Array, dz: Array) -> tuple[Array, Array, Array]:
+            """The longest step, and W^-1 ds and W dz of cones."""
+            ds_c, dz_c = triples(ds[..., :edge]) / stretch, triples(dz[..., :edge]) * stretch
+            return cones.step_length(ds[..., edge:] * per_s, dz[..., edge:] * per_z, point, ds_c, dz_c), ds_c, dz_c
+
+        product = s[..., edge:] * z[..., edge:]
+        gap, at_s = _mapped(scaling.components, self.gap(u, s), edge), scaling.components(triples(s[..., :edge]))
+        first = direction(gap, at_s, -product, at.gradient)
+        far, ds_c, dz_c = step_length(*first[1:])
+        far, ds, dz = far[..., None], first[1][..., edge:], first[2][..., edge:]
+        mean = np.sum(product, axis=-1) + np.sum(flatten(point * point), axis=-1)
+        left = np.sum((s[..., edge:] + far * ds) * (z[..., edge:] + far * dz), axis=-1) + np.sum(
+            flatten((point + far[..., None] * ds_c) * (point + far[..., None] * dz_c)), axis=-1
         )
         fraction = left / mean
         least = predictor_corrector.MIN_COMPLEMENTARITY * FEASIBLE_TOLERANCES[np.dtype(self.g.dtype)].complementarity
-        aim = np.maximum(fraction * fraction * left / self.degree, least)
-        change = aim[..., None] - ds * dz
-        push = stretch * cones.jordan_quotient(scaled, cones.jordan_product(by_s_c, by_z_c), aim[..., None])
-        right = self._row_gradient(newton, -change * newton.relaxed, push)
-        second = self._direction(newton, right, 0.0, change, 0.0, push)
-        du, ds, dz, ds_c, dz_c = (a + b for a, b in zip(first, second, strict=True))
-        far = cones.step_length(ds * per_s, dz * per_z, scaled, ds_c / stretch, dz_c * stretch)
-        a = (STEP_TO_EDGE * far)[..., None]
-        step_s, step_z = (newton.scaling.vector(a[..., None] * x) for x in (ds_c, dz_c))
-        return self.evaluate(at.u + a * du, at.s + a * ds, at.z + a * dz, at.s_c + step_s, at.z_c + step_z)
+        aim = np.maximum(fraction * fraction * left / self.degree, least)[..., None]
+        push = stretch * cones.jordan_quotient(point, cones.jordan_product(ds_c, dz_c), aim)
+        second = direction(0.0, push, aim - ds * dz, 0.0)
+        du, ds, dz = (a + b for a, b in zip(first, second, strict=True))
+        a = (STEP_TO_EDGE * step_length(ds, dz)[0])[..., None]
+        ds, dz = (_mapped(scaling.vector, a * change, edge) for change in (ds, dz))
+        return self.evaluate(u + a * du, s + ds, z + dz)
 
-    def _newton(self, at: ConeIterate) -> Newton:
-        u, s, z, s_c, z_c, _, _ = at
-        (K, k), dual = self.cones, self.dual
-        per_s, per_z, relaxed = 1.0 / s, 1.0 / z, 1.0 / (s + dual * z)
-        w = z * relaxed
-        gap = self.bounds - self.sides.split(matvec(self.G, u)) - s
-        scaling = Scaling.nesterov_todd(triples(s_c), triples(z_c))
-        stretch = scaling.stretch
-        soft = 1.0 / (stretch * stretch + dual)
-        rows = scaling.rows(K)
-        gap_c = scaling.components(triples(k + matvec(K, u) - s_c))
-        scaled = scaling.components(triples(z_c)) * stretch
-        every = np.concatenate([self.G, rows], axis=-2)
-        weights = np.concatenate([self.sides.merge(w, 1), flatten(soft)], axis=-1)
-        A = mirror_upper(self.H + np.matmul(transpose(every) * weights[..., None, :], every))
-        A = predictor_corrector.add_to_diagonal(A, predictor_corrector.primal_regularisation(A))
-        return Newton(A, per_s, per_z, relaxed, w, gap, scaling, rows, soft, gap_c, scaled)
 
-    def _direction(
-        self, newton: Newton, right: Array, gap: Array | float, change: Array, gap_c: Array | float, push: Array
-    ) -> Direction:
-        """The solution of the Newton equations; `push` is W times the target of W^-1 ds + W dz, negative."""
-        du = linalg.solve(newton.matrix, right[..., None], definite=True)[..., 0]
-        way = gap - self.sides.split(matvec(self.G, du))
-        dz = change * newton.relaxed - newton.w * way
-        way_c = gap_c + triples(matvec(newton.rows, du))
-        dz_c = -newton.soft * (way_c + push)
-        return du, way + self.dual * dz, dz, way_c + self.dual * dz_c, dz_c
-
-    def _row_gradient(self, newton: Newton, y: Array, y_c: Array) -> Array:
-        """(..., n): the contribution of rows and cones to the right-hand side."""
-        pull = -matvec(transpose(newton.rows), flatten(newton.soft * y_c))
-        return pull + matvec(transpose(self.G), self.sides.merge(y, -1)) if self.bounds.shape[-1] else pull
+def _mapped(function: Callable[[Array], Array], x: Array, edge: int) -> Array:
+    """x, with a function applied to the triples of cones."""
+    cones_x = function(triples(x[..., :edge]))
+    return np.concatenate([cones_x.reshape(x[..., :edge].shape), x[..., edge:]], axis=-1)
 
 
 def solve_feasible(
     H: Array, g: Array, bounds: Bounds, skip: Any, flat: Array | None = None
-) -> tuple[Minimum, Array, Array]:
-    """The minimum, and ones for cones that are active at an edge, and at their tip, (..., p), otherwise zeros.
+) -> tuple[Array, Array, Array, Array, Array]:
+    """As `interior_point.solve_feasible`, and (..., p), ones for cones that are active at an edge, and at their tip.
 
     Args:
         H: (..., n, n), symmetric and positive semi-definite.
@@ -208,10 +173,10 @@ def solve_feasible(
         tuple(program.start()),
         until=lambda at: ~(at[-1] > tolerance.residual) | skip,
     )
-    u, s, z, s_c, z_c, _, residual = end
-    zero, one = np.zeros_like(z), np.ones_like(z)
-    active = np.minimum(program.sides.merge(np.where(_is_active(z, s), one, zero), 1), 1.0)
-    return Minimum(u, active, residual), *_active_cones(triples(s_c), triples(z_c), skip)
+    u, (s_c, s), (z_c, z), residual = end[0], *(np.split(x, [program.edge], axis=-1) for x in end[1:3]), end[4]
+    sides = Sides(bounds.upper.shape[-1], 0, bounds.lower.shape[-1])
+    active = np.minimum(sides.merge(np.where(_is_active(z, s), np.ones_like(z), np.zeros_like(z)), 1), 1.0)
+    return u, active, residual, *_active_cones(triples(s_c), triples(z_c), skip)
 
 
 def _active_cones(s: Array, z: Array, skip: Any) -> tuple[Array, Array]:

@@ -59,17 +59,6 @@ class Solution(NamedTuple):
     """(..., m), truth values: rows whose multipliers are certainly not zero, and all with equal bounds."""
 
 
-class Minimum(NamedTuple):
-    """The minimiser of a program with a feasible start."""
-
-    u: Array
-    """(..., n)"""
-    active: Array
-    """(..., m): ones for rows whose multipliers are certainly not zero, otherwise zeros."""
-    residual: Array
-    """(...): the largest residual of the conditions of optimality."""
-
-
 def solve(
     H: Array,
     g: Array,
@@ -119,8 +108,10 @@ def solve(
 
 def solve_feasible(
     H: Array, g: Array, bounds: Bounds, skip: Any, flat: Array | None = None, *, identify_active: bool
-) -> Minimum:
-    """The u within the bounds that minimises u^T H u / 2 + g^T u.
+) -> tuple[Array, Array, Array]:
+    """The u within the bounds that minimises u^T H u / 2 + g^T u, ones for active rows, and the largest residual.
+
+    Rows are active if their multipliers are certainly not zero; the others have zeros.
 
     Args:
         H: (..., n, n), symmetric and positive semi-definite.
@@ -138,19 +129,20 @@ def solve_feasible(
     if identify_active and g.dtype == np.float64:  # single precision has no digits for less
         tolerance = Tolerance(*(ACTIVE_SET_FACTOR * part for part in tolerance))
     H, g = H * per_size[..., None, None], g * per_size[..., None]
-    program = ScaledProgram(H, g, G, sides, values, one, tolerance, identify_active=identify_active)
+    types = SideTypes(np.ones(values.shape, g.dtype), np.zeros(values.shape, g.dtype))
+    program = ScaledProgram(H, g, G, sides, values, one, tolerance, types, identify_active=identify_active)
     least = MIN_START * (1.0 + np.max(np.abs(values), axis=-1))[..., None]
     s = np.maximum(values, least)
     z = least / s
     start = Iterate(np.zeros_like(g), np.zeros_like(upper), s, z, program.g + program.row_gradient(z))
     end = program.solve(start, MAX_FEASIBLE_ITERATIONS, None, skip)[0]
     none = np.zeros_like(upper)
-    return Minimum(end.x, np.where(program.active(end), 1.0 + none, none), program.residual(end, tolerance.gap))
+    return end.x, np.where(program.active(end), 1.0 + none, none), program.residual(end, tolerance.gap)
 
 
 def gradient_size(H: Array, g: Array) -> Array:
     """(...): the size of an objective, the largest entry of g or of the diagonal of H."""
-    return np.maximum(np.max(np.abs(g), axis=-1), np.max(_diagonal(H), axis=-1))
+    return np.maximum(np.max(np.abs(g), axis=-1), np.max(np.diagonal(H, axis1=-2, axis2=-1), axis=-1))
 
 
 def inverse_size(H: Array, g: Array, flat: Array | None = None) -> Array:
@@ -162,7 +154,6 @@ def inverse_size(H: Array, g: Array, flat: Array | None = None) -> Array:
 
 def _mehrotra_start(program: ScaledProgram) -> Iterate:
     """The minimiser with slacks in the objective; then all s and z are shifted to be positive."""
-    assert program.types is not None
     (slack, equality), g = program.types, program.g
     far = _start_bound(program)[..., None]
     bounds = np.minimum(np.maximum(program.bounds, -far), far)
@@ -189,7 +180,6 @@ def _mehrotra_start(program: ScaledProgram) -> Iterate:
 
 def _start_bound(program: ScaledProgram) -> Array:
     """(...): the largest bound that matters at the start, many times the C x that rows need at least."""
-    assert program.types is not None
     slack, equality = program.types
     needed = np.where(slack > 0, np.maximum(-program.bounds, 0.0), np.abs(program.bounds) * equality)
     return START_BOUND_FACTOR * (1.0 + np.max(needed, axis=-1))
@@ -210,20 +200,16 @@ def _with_sides(
     bounds = np.where(finite > 0, bounds, np.zeros_like(bounds))
     if compliance is not None:
         compliance = np.concatenate([compliance, compliance[..., equalities:]], axis=-1)
-    largest = np.max(_diagonal(H), axis=-1)
+    largest = np.max(np.diagonal(H, axis1=-2, axis2=-1), axis=-1)
     size = MIN_GRADIENT_SIZE * np.where(largest > 0, largest, np.ones_like(largest))
     size = size if min_size is None else np.where(min_size > 0, min_size, size)
     sides, types = Sides(count, equalities, count), SideTypes(finite * (1.0 - equality), equality)
     return ScaledProgram(H, g, C, sides, bounds, size, TOLERANCES[np.dtype(g.dtype)], types, compliance)
 
 
-def _diagonal(H: Array) -> Array:
-    return np.stack([H[..., k, k] for k in range(H.shape[-1])], axis=-1)
-
-
 def _units(H: Array, C: Array) -> Array:
     """(..., n): units of x, in which no column of H and of rows of the length 1 is much smaller than others."""
-    diagonal = _diagonal(H)
+    diagonal = np.diagonal(H, axis1=-2, axis2=-1)
     largest = np.max(diagonal, axis=-1, keepdims=True)
     size = np.sqrt(np.maximum(diagonal, 0.0) / np.where(largest > 0, largest, np.ones_like(largest)))
     return 1.0 / np.maximum(np.maximum(size, np.max(np.abs(C), axis=-2)), MIN_COLUMN_SIZE)

@@ -32,22 +32,9 @@ UNROLLED = 8
 """Factorizations with at most this many steps are unrolled, which is faster; others are loops of the kernel."""
 
 
-def row_space(
-    A: NDArray[Any],
-    above: NDArray[Any] | None = None,
-    *,
-    rank: int | None = None,
-    part_of: NDArray[Any] | None = None,
-) -> NDArray[Any]:
-    """Q, (..., k, n) with k = min(m, n): orthonormal rows that span those of A, (..., m, n), beyond those of `above`.
-
-    Args:
-        A: its size, before the projection by `above`, is the scale of the rank tolerance.
-        above: (..., j, n), orthonormal rows, or zeros, that Q is orthogonal to.
-        rank: k if it is known to be smaller; the longest rows are taken.
-        part_of: (..., m, j), a matrix whose size is the scale instead.
-    """
-    return row_factors(A, above, rank=rank, part_of=part_of)[1]
+def row_space(A: NDArray[Any], above: NDArray[Any] | None = None, **sizes: Any) -> NDArray[Any]:
+    """The Q of `row_factors`: orthonormal rows that span those of A."""
+    return row_factors(A, above, **sizes)[1]
 
 
 def row_factors(
@@ -57,7 +44,16 @@ def row_factors(
     rank: int | None = None,
     part_of: NDArray[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """L = A Q^T, (..., m, k), and the Q of `row_space`; L Q is A without its part along `above`."""
+    """L = A Q^T, (..., m, k), and Q, (..., k, n) with k = min(m, n); L Q is A without its part along `above`.
+
+    Q has orthonormal rows that span those of A, (..., m, n), beyond those of `above`.
+
+    Args:
+        A: its size, before the projection by `above`, is the scale of the rank tolerance.
+        above: (..., j, n), orthonormal rows, or zeros, that Q is orthogonal to.
+        rank: k if it is known to be smaller; the longest rows are taken.
+        part_of: (..., m, j), a matrix whose size is the scale instead.
+    """
     whole = A if part_of is None else part_of
     size = scale(whole)[..., None, None]
     W, whole = A / size, whole / size
@@ -73,11 +69,8 @@ def row_factors(
             q = q - matvec(transpose(taken), matvec(taken, q))
         q = _unit(q, dot(q, q))
         along = matvec(W, q)
-        L, Q = (
-            np.concatenate([L[..., 1:], along[..., None]], axis=-1),
-            np.concatenate([Q[..., 1:, :], q[..., None, :]], -2),
-        )
-        return W - along[..., :, None] * q[..., None, :], L, Q
+        L = np.concatenate([L[..., 1:], along[..., None]], axis=-1)
+        return W - along[..., :, None] * q[..., None, :], L, np.concatenate([Q[..., 1:, :], q[..., None, :]], axis=-2)
 
     start = W, np.zeros((*W.shape[:-1], steps), W.dtype), np.zeros_like(W[..., :steps, :])
     _, L, Q = _repeat(steps, step, start)

@@ -123,7 +123,7 @@ class NewtonSystem(NamedTuple):
     per_s: Array
     per_z: Array
     weights: tuple[Array, ...]
-    """1 / (s + d z), z / (s + d z), the dual regularisation d, and types of sides, if any."""
+    """1 / (s + d z), z / (s + d z), the dual regularisation d, and ones for sides with a slack."""
 
 
 class Step(NamedTuple):
@@ -147,8 +147,7 @@ class ScaledProgram(NamedTuple):
     min_size: Array
     """(...): the smallest size of a gradient."""
     tolerance: Tolerance
-    types: SideTypes | None = None
-    """None if every side has a slack."""
+    types: SideTypes
     compliance: Array | None = None
     """(..., sides)"""
     identify_active: bool = False
@@ -193,8 +192,6 @@ class ScaledProgram(NamedTuple):
     def mean(self, products: Array) -> Array:
         """(...): the mean of products over all sides that have a slack."""
         total = np.sum(products, axis=-1)
-        if self.types is None:
-            return total * (1.0 / products.shape[-1])
         return total * (1.0 / np.maximum(np.sum(self.types.slack, axis=-1), 1.0))
 
     def gap(self, at: Iterate) -> Array:
@@ -217,9 +214,7 @@ class ScaledProgram(NamedTuple):
         """
         tolerance, complementarity, _ = self.tolerance
         gap = tolerance if gap is None else gap
-        primal = np.abs(self.gap(at)) - gap * at.s
-        if self.types is not None:
-            primal = primal * (self.types.slack + self.types.equality)
+        primal = (np.abs(self.gap(at)) - gap * at.s) * (self.types.slack + self.types.equality)
         dual = np.maximum(largest(np.abs(at.gradient)), self.mean(at.s * at.z) * (tolerance / complementarity))
         # NaN is in the mean in any case
         worst = largest(primal) * (tolerance / gap)
@@ -236,9 +231,7 @@ class ScaledProgram(NamedTuple):
     def has_clear_active_set(self, at: Iterate) -> Any:
         """(...), truth values: whether every row is either certainly active or certainly not."""
         between = _larger(ACTIVE_RATIO * at.s - at.z, 0.0 * at.z) * _larger(ACTIVE_RATIO * at.z - at.s, 0.0 * at.z)
-        if self.types is not None:
-            between = between * self.types.slack
-        return ~(largest(between) > 0)
+        return ~(largest(between * self.types.slack) > 0)
 
     def has_diverged(self, at: Iterate) -> Any:
         """(...), truth values: whether multipliers or x are beyond any solution."""
@@ -248,8 +241,7 @@ class ScaledProgram(NamedTuple):
 
     def active(self, at: Iterate) -> Any:
         """(..., m), truth values: the active set, with all equalities."""
-        one = np.ones_like(at.z)
-        slack, equality = (one, np.zeros_like(one)) if self.types is None else self.types
+        slack, equality = self.types
         least = MIN_ACTIVE_MULTIPLIER[np.dtype(self.g.dtype)] if self.identify_active else 0.0
         certain = at.z > _larger(ACTIVE_RATIO * at.s, least + 0.0 * at.s)
         return self.sides.merge(np.where(certain, slack, equality), 1) > 0
@@ -284,9 +276,8 @@ class ScaledProgram(NamedTuple):
         )
 
     def _newton_system(self, at: Iterate) -> NewtonSystem:
-        dtype, types = np.dtype(self.g.dtype), () if self.types is None else self.types
-        gap = self.gap(at)
-        size = np.abs(gap) if self.types is None else np.abs(gap) * (self.types.slack + self.types.equality)
+        dtype, gap = np.dtype(self.g.dtype), self.gap(at)
+        size = np.abs(gap) * (self.types.slack + self.types.equality)
         steep = PRIMAL_ONLY_RATIO * largest(np.abs(at.gradient))
         factor = steep / np.maximum(np.maximum(largest(size), steep), np.finfo(dtype).tiny)
         dual = (DUAL_REGULARISATION[dtype] * np.maximum(factor, MIN_DUAL_FACTOR[dtype]))[..., None]
@@ -294,21 +285,18 @@ class ScaledProgram(NamedTuple):
         if self.compliance is not None:
             dual = dual + self.compliance
 
-        def weights(s: Array, z: Array, gap: Array, dual: Array, *types: Array) -> tuple[Array, ...]:
+        def weights(s: Array, z: Array, gap: Array, dual: Array, slack: Array, equality: Array) -> tuple[Array, ...]:
             """1 / (s + d z), its product with z, the push, 1 / s and 1 / z, with one division."""
-            force, low, high, slack = z, s, z, 1.0
-            if types:
-                slack, equality = types
-                some, one = slack > 0, np.ones_like(z)
-                force, low, high = np.where(some, z, equality), np.where(some, s, one), np.where(some, z, one)
+            some, one = slack > 0, np.ones_like(z)
+            force, low, high = np.where(some, z, equality), np.where(some, s, one), np.where(some, z, one)
             both = s + dual * force
             reciprocal = 1.0 / (low * high * both)
             relaxed = reciprocal * (low * high)
             w, inverse = force * relaxed, reciprocal * both * slack
             return relaxed, w, w * (gap - dual * z), inverse * high, inverse * low
 
-        relaxed, w, push, per_s, per_z = _by_side(weights, at.s, at.z, gap, dual, *types)
-        matrix, rest = self.normal_matrix(w), (relaxed, w, dual, *types)
+        relaxed, w, push, per_s, per_z = _by_side(weights, at.s, at.z, gap, dual, *self.types)
+        matrix, rest = self.normal_matrix(w), (relaxed, w, dual, self.types.slack)
         primal = primal_regularisation(matrix)
         return NewtonSystem(add_to_diagonal(matrix, primal), primal, gap, push, per_s, per_z, rest)
 
@@ -331,12 +319,12 @@ class ScaledProgram(NamedTuple):
     ) -> tuple[Step, Array, Array]:
         """The correction of the first step towards s z = aim, and the largest lengths with all and a part of it."""
 
-        def centring(products: Array, relaxed: Array, *types: Array) -> tuple[Array, Array]:
-            change = (aim - products) * types[0] if types else aim - products
+        def centring(products: Array, relaxed: Array, slack: Array) -> tuple[Array, Array]:
+            change = (aim - products) * slack
             return change, change * relaxed
 
-        relaxed, _, _, *types = newton.weights
-        change, push = _by_side(centring, products, relaxed, *types)
+        relaxed, _, _, slack = newton.weights
+        change, push = _by_side(centring, products, relaxed, slack)
         dx = linalg.solve(newton.matrix, -self.row_gradient(push)[..., None], definite=True)[..., 0]
         dy = matvec(self.C, dx)
 
@@ -357,8 +345,7 @@ class ScaledProgram(NamedTuple):
 def primal_regularisation(A: Array) -> Array:
     """(...): the regularisation of H in Newton equations with the matrix A."""
     relative, least = PRIMAL_REGULARISATION[np.dtype(A.dtype)]
-    diagonal = np.stack([A[..., k, k] for k in range(A.shape[-1])], axis=-1)
-    return np.maximum(relative * largest(diagonal), least)
+    return np.maximum(relative * largest(np.diagonal(A, axis1=-2, axis2=-1)), least)
 
 
 def add_to_diagonal(A: Array, shift: Array) -> Array:
@@ -380,11 +367,10 @@ def _larger(a: Array, b: Array) -> Array:
     return np.where(a > b, a, b)
 
 
-def _changes(way: Array, change: Array, relaxed: Array, w: Array, dual: Array, *types: Array) -> tuple[Array, Array]:
+def _changes(way: Array, change: Array, relaxed: Array, w: Array, dual: Array, slack: Array) -> tuple[Array, Array]:
     """ds and dz for which s z changes by `change` to first order, if the distance to the bound changes by `way`."""
     dz = change * relaxed - w * way
-    ds = way + dual * dz
-    return (ds * types[0] if types else ds), dz
+    return (way + dual * dz) * slack, dz
 
 
 def _step_length(ratios: Array) -> Array:

@@ -40,21 +40,6 @@ MAIN, ELASTIC, FIXED, RAY, AGAIN, DONE = range(6)
 direction of an unbounded objective. AGAIN: the main phase without early termination."""
 
 
-class Outcome(NamedTuple):
-    """The solution of a program, and its status."""
-
-    x: Array
-    """(..., n)"""
-    multipliers: Array
-    """(..., k + m): H x + g + A^T y + C^T z = 0, z positive at upper bounds."""
-    residuals: Array
-    """(..., 3), as `residuals` has them."""
-    status: Array
-    """(...), numbers of `Status`."""
-    iterations: Array
-    """(...), of all phases."""
-
-
 class PhaseState(NamedTuple):
     """The carry from phase to phase."""
 
@@ -68,7 +53,6 @@ class PhaseState(NamedTuple):
     upper: Array
     """(..., rows): bounds; those of violated rows are moved to their values."""
     status: Array
-    iterations: Array
 
 
 class Phases(NamedTuple):
@@ -117,7 +101,7 @@ class Phases(NamedTuple):
             (ray & ~falls, AGAIN),
         ):
             following = np.where(case, float(other), following)
-        return PhaseState(following, x, z, point, lower, upper, status, state.iterations + end.iterations)
+        return PhaseState(following, x, z, point, lower, upper, status)
 
     def _solve(self, state: PhaseState, elastic: Any, ray: Any) -> interior_point.Solution:
         """The solution of a phase: the same program with an objective, bounds and compliances of its own."""
@@ -135,8 +119,8 @@ class Phases(NamedTuple):
         )
 
 
-def solve(program: Program) -> Outcome:
-    """The outcome of a program."""
+def solve(program: Program) -> tuple[Array, Array, Array, Array]:
+    """x, the multipliers of all rows, residuals as `residuals` has them, and numbers of `Status`."""
     H, g, rows = program
     A, b, C, lower, upper = rows
     if not A.shape[-2] + C.shape[-2]:  # the method needs a row
@@ -149,7 +133,7 @@ def solve(program: Program) -> Outcome:
     lower, upper = np.concatenate([b, lower], axis=-1), np.concatenate([b, upper], axis=-1)
     first = np.where(phases.convex, float(MAIN), float(ELASTIC)) + zero
     none = np.zeros_like(g)
-    start = PhaseState(first, none, np.zeros_like(upper), none, lower, upper, zero + float(Status.FAILED), zero)
+    start = PhaseState(first, none, np.zeros_like(upper), none, lower, upper, zero + float(Status.FAILED))
     end = loop(
         MAX_PHASES,
         lambda state: tuple(phases.next(PhaseState(*state))),
@@ -159,8 +143,10 @@ def solve(program: Program) -> Outcome:
     return _outcome(program, phases, PhaseState(*end), lower, upper)
 
 
-def _outcome(program: Program, phases: Phases, end: PhaseState, lower: Array, upper: Array) -> Outcome:
-    """The outcome, FAILED if the conditions of optimality do not hold."""
+def _outcome(
+    program: Program, phases: Phases, end: PhaseState, lower: Array, upper: Array
+) -> tuple[Array, Array, Array, Array]:
+    """The results of `solve`, FAILED if the conditions of optimality do not hold."""
     rows, x, dtype = program.rows, end.x, np.dtype(end.x.dtype)
     multipliers = end.z[..., end.z.shape[-1] - rows.b.shape[-1] - rows.upper.shape[-1] :]
     conditions = residuals(program, x, multipliers)
@@ -169,7 +155,7 @@ def _outcome(program: Program, phases: Phases, end: PhaseState, lower: Array, up
     beyond = np.maximum(y - upper, lower - y) / np.maximum(1.0, phases.lengths)
     worst = np.maximum(np.maximum(stationarity, complementarity), np.max(beyond, axis=-1) / size)
     failed = (end.status == Status.SOLVED) & ~(worst <= VIOLATED[dtype])
-    return Outcome(x, multipliers, conditions, np.where(failed, float(Status.FAILED), end.status), end.iterations)
+    return x, multipliers, conditions, np.where(failed, float(Status.FAILED), end.status)
 
 
 def is_convex(H: Array) -> Any:
@@ -184,7 +170,7 @@ def is_convex(H: Array) -> Any:
 
 def _ray_objective(H: Array, g: Array) -> tuple[Array, Array]:
     """The objective of the ray phase, which is steep along directions in which H is curved."""
-    largest = np.max(np.abs(np.stack([H[..., k, k] for k in range(H.shape[-1])], axis=-1)), axis=-1)
+    largest = np.max(np.abs(np.diagonal(H, axis1=-2, axis2=-1)), axis=-1)
     factor = CURVATURE_PENALTY / np.where(largest > 0, largest, np.ones_like(largest))
     steepest = np.max(np.abs(g), axis=-1)
     downhill = g / np.where(steepest > 0, steepest, np.ones_like(steepest))[..., None]

@@ -143,7 +143,7 @@ def qp(
 def _outcome(H: Array, g: Array, *rows: Array) -> tuple[Array, Array, Array]:
     """x with the multipliers and the slacks of all rows, the residuals and the status."""
     program = Program(H, g, Rows(*rows))
-    x, multipliers, conditions, status, _ = qp_phases.solve(program)
+    x, multipliers, conditions, status = qp_phases.solve(program)
     return np.concatenate([x, multipliers, program.rows.slacks(x)], axis=-1), conditions, status
 
 

@@ -29,17 +29,6 @@ ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
 """The tolerated violation of a row of the length 1, relative to max(1, |x|)."""
 
 
-class HierarchySolution(NamedTuple):
-    """The solution of strict levels."""
-
-    x: Array
-    """(..., n)"""
-    slacks: list[Array]
-    """(..., k + m) for each level."""
-    status: Array
-    """(...), numbers of `Status`: INFEASIBLE where a lower bound is above its upper one, as no x meets them."""
-
-
 class ProjectedState(NamedTuple):
     """The decision of the levels so far."""
 
@@ -56,11 +45,13 @@ class ProjectedState(NamedTuple):
     """Whether levels have soft rows, so that active rows are decided, and bounds widened to violated rows."""
 
 
-def solve_hierarchy(levels: Sequence[Rows], least_norm: bool = True) -> HierarchySolution:
-    """The x that is best for all levels, the most important first, of arrays or traced arrays of one batch shape.
+def solve_hierarchy(levels: Sequence[Rows], least_norm: bool = True) -> tuple[Array, list[Array], Array]:
+    """The x that is best for all levels, their slacks, and numbers of `Status`, of arrays of one batch shape.
+
+    The status is INFEASIBLE where a lower bound is above its upper one, as no x meets them.
 
     Args:
-        levels: equations and inequalities, both soft.
+        levels: equations and inequalities, both soft, the most important first.
         least_norm: whether x is the one of least norm of all that are best for all levels; otherwise any of these.
     """
     first = levels[0]
@@ -79,7 +70,7 @@ def solve_hierarchy(levels: Sequence[Rows], least_norm: bool = True) -> Hierarch
     total = sum(np.sum(np.abs(part), axis=-1) for part in (state.x, *slacks))
     failed = ~((state.residual <= CONVERGED[np.dtype(state.x.dtype)]) & (total < np.inf))  # NaN has failed
     status = np.where(crossed, float(Status.INFEASIBLE), float(Status.SOLVED))
-    return HierarchySolution(state.x, slacks, np.where(failed, float(Status.FAILED), status))
+    return state.x, slacks, np.where(failed, float(Status.FAILED), status)
 
 
 def solve_within(
@@ -194,7 +185,7 @@ def _optimum(
         _, _, _, x, *rest = carry
         H, g = objective(*rest[: len(arrays)])
         N, T = _projectors(x, *rest[len(arrays) :])
-        largest = np.max(np.stack([H[..., k, k] for k in range(x.shape[-1])], axis=-1), axis=-1)
+        largest = np.max(np.diagonal(H, axis1=-2, axis2=-1), axis=-1)
         H = H + np.where(largest > 0, largest, np.ones_like(largest))[..., None, None] * T
         H = H if squared is None else H + squared[..., None, None] * N
         y, lengths = matvec(bounds.C, x), np.ones_like(bounds.upper)
@@ -210,10 +201,10 @@ def _with_rows(level: Rows, bounds: Bounds) -> tuple[Bounds, Array | None]:
     """The rows of a level with the length 1, followed by bounds, and their compliances; None without such rows."""
     if not level.C.shape[-2]:
         return bounds, None
-    lengths = np.sqrt(np.sum(level.C * level.C, axis=-1))
-    lengths = np.where(lengths > 0, lengths, np.ones_like(lengths))
-    own = Bounds(level.C / lengths[..., None], level.lower / lengths, level.upper / lengths)
-    return own.above(bounds), np.concatenate([1.0 / (lengths * lengths), np.zeros_like(bounds.upper)], axis=-1)
+    own = Bounds(level.C, level.lower, level.upper)
+    lengths = own.lengths()
+    compliance = np.concatenate([1.0 / (lengths * lengths), np.zeros_like(bounds.upper)], axis=-1)
+    return own.normalized().above(bounds), compliance
 
 
 def _scaled(level: Rows) -> Rows:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.geometry._arrays import diagonal, matvec, transpose
+from multibody.geometry._arrays import block_matrix, diagonal, matvec, transpose
 from multibody.solvers import cone_program, interior_point
 from multibody.solvers.cones import ActiveCones, Cones
 from multibody.solvers.least_squares import complement, left_solution, project_out, row_factors, row_space, scale
@@ -59,6 +59,10 @@ class ReducedState(NamedTuple):
         n = x.shape[-1]
         return ReducedState(x, np.broadcast_to(np.eye(n, dtype=x.dtype), (*x.shape, n)), idle)
 
+    def without_program(self, x: Array) -> "ReducedState":
+        """The state at x after a level that needs no program."""
+        return self._replace(x=x, residuals=(*self.residuals, np.zeros_like(x[..., 0])))
+
     def after(self, end: "Optimum", x: Array | None = None) -> "ReducedState":
         """The state after a program, with the same directions left."""
         return self._replace(
@@ -99,7 +103,7 @@ def solve_level(
     """
     x, k = state.x, state.Z.shape[-1] - state.idle
     if not size.rank:
-        return state._replace(residuals=(*state.residuals, np.zeros_like(x[..., 0])))
+        return state.without_program(x)
     Z, rest = state.Z[..., :k], state.Z[..., k:]
     per = 1.0 / natural
     A, missing = A * per[..., None, None], (b - matvec(A, x)) * per[..., None]
@@ -108,14 +112,10 @@ def solve_level(
     free = x + matvec(Z, matvec(transpose(Q), left_solution(L, missing)))
     left = _complement(Z, Q, size.left - state.idle) if size.least is None else complement(Q, size.least)
     left = np.matmul(Z, left)
-    left = np.concatenate([left, rest], axis=-1) if state.idle else left
-    if not bounds.upper.shape[-1]:
-        return state._replace(x=free, Z=left, residuals=(*state.residuals, np.zeros_like(x[..., 0])))
-    met, felt = hold(bounds, free), np.matmul(L, Q)
-    if state.idle:
-        felt = np.concatenate([felt, np.zeros((*felt.shape[:-1], state.idle), felt.dtype)], axis=-1)
-    end = _least_squares(felt, missing, state, bounds, met)
-    return state.after(end, np.where(met[..., None], free, end.x))._replace(Z=left)
+    left = np.concatenate([left, rest], axis=-1)
+    felt = np.matmul(L, Q)
+    felt = np.concatenate([felt, np.zeros((*felt.shape[:-1], state.idle), felt.dtype)], axis=-1)
+    return _free_or(lambda met: _least_squares(felt, missing, state, bounds, met), free, state, bounds)._replace(Z=left)
 
 
 def minimise_residual(A: Array, b: Array, state: ReducedState, bounds: Bounds, skip: Any) -> Optimum:
@@ -128,21 +128,18 @@ def minimise_residual(A: Array, b: Array, state: ReducedState, bounds: Bounds, s
 def minimise_norm(state: ReducedState, bounds: Bounds) -> ReducedState:
     """The x of least norm within bounds, the last level."""
     x, Z = state.x, state.Z
-    zero = np.zeros_like(x[..., 0])
     if not Z.shape[-1]:
-        return state._replace(residuals=(*state.residuals, zero))
+        return state.without_program(x)
     g = matvec(transpose(Z), x)
-    free = x - matvec(Z, g)
-    if not bounds.upper.shape[-1]:
-        return state._replace(x=free, residuals=(*state.residuals, zero))
-    met = hold(bounds, free)
     one = np.broadcast_to(np.eye(Z.shape[-1], dtype=x.dtype), (*g.shape, Z.shape[-1]))
 
     def program(x: Array, g: Array) -> LocalProgram:
         return LocalProgram(g[..., None, :], lambda g: (one, g[..., 0, :]), bounds.along(x, Z))
 
-    end = _optimum(program, (g,), bounds, state, met, identify_active=False)
-    return state.after(end, np.where(met[..., None], free, end.x))
+    def solve(met: Any) -> Optimum:
+        return _optimum(program, (g,), bounds, state, met, identify_active=False)
+
+    return _free_or(solve, x - matvec(Z, g), state, bounds)
 
 
 def minimise_violation(limits: Bounds, state: ReducedState, bounds: Bounds) -> ReducedState:
@@ -165,7 +162,7 @@ def minimise_violation(limits: Bounds, state: ReducedState, bounds: Bounds) -> R
     def program(x: Array) -> LocalProgram:
         own, y = bounds.along(x, Z), matvec(limits.C, x)
         w = np.minimum(limits.upper - y, 0.0) + np.maximum(limits.lower - y, 0.0)
-        G = _block([[np.matmul(limits.C, Z), diagonal(S)], [own.C, np.zeros((*own.C.shape[:-1], m), x.dtype)]])
+        G = block_matrix([[np.matmul(limits.C, Z), diagonal(S)], [own.C, 0]])
         lower = np.concatenate([np.minimum(limits.lower - y - w, 0.0), own.lower], axis=-1)
         upper = np.concatenate([np.maximum(limits.upper - y - w, 0.0), own.upper], axis=-1)
         g = np.concatenate([np.zeros_like(Z[..., 0, :]), w / S], axis=-1)
@@ -185,6 +182,15 @@ def hold(bounds: Bounds, x: Array) -> Any:
 
 
 # ---- the program of a level ------------------------------------------------------------------------------------------
+
+
+def _free_or(solve: Callable[[Any], Optimum], free: Array, state: ReducedState, bounds: Bounds) -> ReducedState:
+    """The state at `free` if that is within bounds, otherwise at the solution of the program of a level."""
+    if not bounds.upper.shape[-1]:
+        return state.without_program(free)
+    met = hold(bounds, free)
+    end = solve(met)
+    return state.after(end, np.where(met[..., None], free, end.x))
 
 
 def _least_squares(B: Array, missing: Array, state: ReducedState, bounds: Bounds, skip: Any) -> Optimum:
@@ -258,19 +264,17 @@ def _solve(
         flat = FLAT_OBJECTIVE[np.dtype(x.dtype)] * interior_point.gradient_size(*program.objective(program.matrix))
         program, Z, inner = _without_active_rows(program, active, Z, inner)
     H, g = program.objective(program.matrix)
+    own, active_cones = program.bounds._replace(cones=inner), None
     if cones is None:
-        minimum = interior_point.solve_feasible(H, g, program.bounds, skip, flat, identify_active=identify_active)
-        active_cones = None
+        u, now, residual = interior_point.solve_feasible(H, g, own, skip, flat, identify_active=identify_active)
     else:
-        minimum, edge, tip = cone_program.solve_feasible(H, g, program.bounds._replace(cones=inner), skip, flat)
-        active_cones = ActiveCones(cones.directions(x + matvec(Z, minimum.u)), edge, tip)
+        u, now, residual, edge, tip = cone_program.solve_feasible(H, g, own, skip, flat)
+        active_cones = ActiveCones(cones.directions(x + matvec(Z, u)), edge, tip)
         active_cones = active_cones if state.active_cones is None else state.active_cones.union(active_cones)
-    before = none if active is None else active[..., -rows:]
-    held = before
+    held = none if active is None else active[..., -rows:]
     if identify_active:
-        held = np.where(skip[..., None], before, np.maximum(minimum.active[..., -rows:], before))
-    residual = np.where(skip, np.zeros_like(minimum.residual), minimum.residual)
-    return Optimum(x + matvec(Z, minimum.u), held, residual, active_cones)
+        held = np.where(skip[..., None], held, np.maximum(now[..., -rows:], held))
+    return Optimum(x + matvec(Z, u), held, np.where(skip, np.zeros_like(residual), residual), active_cones)
 
 
 def _without_active_rows(
@@ -285,10 +289,6 @@ def _without_active_rows(
     fixed, one, k = active > 0, np.ones_like(active), lower.shape[-1]
     bounds = Bounds(G, np.where(fixed[..., :k], -one[..., :k], lower), np.where(fixed, one, upper))
     return program._replace(matrix=every[..., first:last, :], bounds=bounds), every[..., :first, :], cones
-
-
-def _block(lines: list[list[Array]]) -> Array:
-    return np.concatenate([np.concatenate(line, axis=-1) for line in lines], axis=-2)
 
 
 def _complement(Z: Array, Q: Array, left: int) -> Array:
