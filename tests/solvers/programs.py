@@ -1,5 +1,8 @@
 """Random programs, the conditions of optimality, and two independent solvers."""
 
+import itertools
+from fractions import Fraction
+
 import daqp
 import numpy as np
 import piqp
@@ -52,6 +55,39 @@ def active_set(H, g, A, b, C, lower, upper):
     sense = np.where(np.arange(len(low)) < len(b), 5, 0).astype(np.int32)
     arrays = [np.ascontiguousarray(x) for x in (H, g, rows, np.minimum(high, 1e30), np.maximum(low, -1e30))]
     return daqp.solve(*arrays, sense, primal_tol=1e-11, dual_tol=1e-12, iter_limit=10000)[0]
+
+
+def enumerated(H, g, C, lower, upper):
+    """The exact minimiser of a small program without equations: all active sets, in rational numbers."""
+    n, m = len(g), len(C)
+    exact = np.vectorize(Fraction, otypes=[object])
+    for sides in itertools.product((0, -1, 1), repeat=m):
+        rows = [k for k in range(m) if sides[k]]
+        bounds = [(upper if sides[k] > 0 else lower)[k] for k in rows]
+        if len(rows) > n or not np.isfinite(bounds).all():
+            continue
+        K = np.block([[H, C[rows].T], [C[rows], np.zeros((len(rows), len(rows)))]])
+        solution = _solved(exact(np.hstack([K, np.append(-g, bounds)[:, None]])))
+        if solution is None or any(z * sides[k] < 0 for z, k in zip(solution[n:], rows, strict=True)):
+            continue
+        y = exact(C) @ solution[:n]
+        if all(low <= value <= high for low, value, high in zip(lower, y, upper, strict=True)):
+            return solution[:n].astype(float)
+    return None
+
+
+def _solved(M):
+    """x of (A, b), by elimination; None if A is singular."""
+    for k in range(len(M)):
+        pivot = next((row for row in range(k, len(M)) if M[row, k] != 0), None)
+        if pivot is None:
+            return None
+        M[[k, pivot]] = M[[pivot, k]]
+        M[k] = M[k] / M[k, k]
+        for row in range(len(M)):
+            if row != k:
+                M[row] = M[row] - M[row, k] * M[k]
+    return M[:, -1]
 
 
 def interior(H, g, A, b, C, lower, upper):

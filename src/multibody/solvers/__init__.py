@@ -2,8 +2,9 @@
 
 * `least_squares`, `pseudo_inverse`, `hierarchical_least_squares`: linear equations of any rank;
 * `program`: quadratic programs and bounds as data; `quadratic_program`, `qp_phases`: programs that always have an
-  answer; `interior_point`, `predictor_corrector`: the method; `cone_program`, `cones`: the method with circular cones;
-  `daqp`: the active-set solver for single programs;
+  answer, with the certificate of contradicting rows; `interior_point`, `predictor_corrector`: the method, with step
+  lengths, regularisation and the test of termination; `equilibration`: scaling; `cone_program`, `cones`: the method
+  with circular (friction) cones; `daqp`: the active-set solver for single programs, with warm start;
 * `hierarchical_qp`, `strict_levels`: strict priorities with inequalities.
 
 Each runs eagerly, traced and compiled, with the same bits for a sample alone and in a batch. `multibody.control`

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from multibody.geometry._arrays import matvec, mirror_upper, transpose
 from multibody.solvers import cones, interior_point, predictor_corrector
 from multibody.solvers.cones import Scaling, flatten, norm, triples
+from multibody.solvers.equilibration import inverse_size
 from multibody.solvers.interior_point import FEASIBLE_TOLERANCES, MIN_START
 from multibody.solvers.predictor_corrector import ACTIVE_RATIO, MIN_ACTIVE_MULTIPLIER, Sides
 from multibody.solvers.program import Bounds
@@ -64,7 +65,7 @@ class ConeProgram(NamedTuple):
         assert own is not None
         edge = own.k.shape[-1]
         sides = Sides(edge + upper.shape[-1], edge, edge + lower.shape[-1])
-        per = interior_point.inverse_size(H, g, flat)
+        per = inverse_size(H, g, flat)
         values = np.concatenate([own.k, upper, -lower], axis=-1)
         C, per_bound = np.concatenate([-own.K, G], axis=-2), 1.0 / (1.0 + np.max(np.abs(values), axis=-1))
         return ConeProgram(H * per[..., None, None], g * per[..., None], C, sides, values, edge, per_bound)

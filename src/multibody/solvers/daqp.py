@@ -4,7 +4,6 @@ Stateless; warm-starts from a previous answer passed by the caller.
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,15 +25,18 @@ def solver_for(equations: int, rows: int) -> Callable[..., tuple[NDArray[Any], N
     whose active rows are tried first, or None. It returns None if DAQP does not report success.
     """
     kinds = np.repeat(np.array([EQUALITY, INEQUALITY], np.int32), [equations, rows])
-    solve, contiguous = _module().solve, partial(np.ascontiguousarray, dtype=np.float64)
+    solve, contiguous = _module().solve, np.ascontiguousarray
 
     def one(H: Any, g: Any, A: Any, b: Any, C: Any, lower: Any, upper: Any, start: Any) -> Any:
+        if H.dtype != np.float64:
+            arrays = H, g, A, b, C, lower, upper, start
+            H, g, A, b, C, lower, upper, start = (None if x is None else x.astype(np.float64) for x in arrays)
         low, high = np.maximum(lower, -INFINITE_BOUND), np.minimum(upper, INFINITE_BOUND)
         if equations:
             C, low, high = np.concatenate([A, C]), np.concatenate([b, low]), np.concatenate([b, high])
         # is_avi=False: H is symmetric, and not checked
         x, _, flag, info = solve(
-            *map(contiguous, (H, g, C, high, low)), kinds, is_avi=False, dual_start=start, **SETTINGS
+            contiguous(H), contiguous(g), contiguous(C), high, low, kinds, is_avi=False, dual_start=start, **SETTINGS
         )
         return (x, np.asarray(info["lam"])) if flag > 0 else None
 

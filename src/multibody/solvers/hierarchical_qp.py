@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
+from multibody.geometry._arrays import is_traced
 from multibody.solvers.array_functions import evaluate
 from multibody.solvers.program import Rows, Status
 from multibody.solvers.quadratic_program import check_equations, check_inequalities
 from multibody.solvers.strict_levels.full_dimension import solve_hierarchy
+from multibody.tracing.record.loop import loop
 
 Array = NDArray[Any]
 
@@ -66,14 +68,24 @@ def hierarchical_qp(levels: Iterable[Level]) -> tuple[Array, list[Array], Any]:
     counts = [rows.b.shape[-1] + rows.upper.shape[-1] for rows in checked]
     if not any(counts):
         raise InputError("levels: expected at least one row in all of them, got none")
-    x, slacks, status = evaluate(_outcome, arrays)
+    x, slacks, status, small = evaluate(_outcome, arrays)
+    if is_traced(small) or np.count_nonzero(small):
+        arrays |= {"x": (x, 1), "slacks": (slacks, 1), "status": (status, 0), "small": (small, 0)}
+        x, slacks, status = evaluate(_refined, arrays)
     return x, np.split(slacks, np.cumsum(counts)[:-1], axis=-1), Status.of(status)
 
 
-def _outcome(*arrays: Array) -> tuple[Array, Array, Array]:
-    """x, the slacks of all levels, and the status."""
-    x, slacks, status = solve_hierarchy([Rows(*arrays[k : k + 5]) for k in range(0, len(arrays), 5)])
-    return x, np.concatenate(slacks, axis=-1), status
+def _outcome(*arrays: Array, refined: bool = False) -> tuple[Array, Array, Array, Array]:
+    """x, the slacks of all levels, the status, and ones if x can be refined."""
+    levels = [Rows(*arrays[k : k + 5]) for k in range(0, len(arrays), 5)]
+    x, slacks, status, small = solve_hierarchy(levels, refined=refined)
+    return x, np.concatenate(slacks, axis=-1), status, small
+
+
+def _refined(*arrays: Array) -> tuple[Array, ...]:
+    """The results of `_outcome`, refined where that is possible."""
+    *levels, x, slacks, status, small = arrays
+    return loop(1, lambda _: _outcome(*levels, refined=True)[:3], (x, slacks, status), until=lambda _: ~(small > 0))
 
 
 def _checked(levels: Iterable[Level]) -> list[Rows]:

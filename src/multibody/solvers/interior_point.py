@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from multibody.geometry._arrays import matvec
 from multibody.solvers import predictor_corrector
-from multibody.solvers.predictor_corrector import Iterate, ScaledProgram, Sides, SideTypes, Tolerance
+from multibody.solvers.equilibration import INFINITE_BOUND, column_units, equilibrate, inverse_size, row_lengths
+from multibody.solvers.predictor_corrector import Iterate, ScaledProgram, Sides, SideTypes, Tolerance, Weights
 from multibody.solvers.program import Bounds
 from multibody.tracing.matrices import linalg
 
@@ -36,12 +37,6 @@ START_BOUND_FACTOR = 100.0
 """The largest bound at the start, relative to what rows need at least; bounds further away are ignored there."""
 MIN_GRADIENT_SIZE = 1e-3
 """The smallest size of a gradient, relative to H times an x of 1."""
-ZERO_ROW = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-8}
-"""The length, relative to the longest row, up to which a row is the rounding error of zero."""
-MIN_COLUMN_SIZE = 1e-6
-"""The size of a column, relative to the largest, below which its unknown gets no unit of its own."""
-INFINITE_BOUND = 1e20
-"""The size from which a bound counts as none."""
 
 
 class Solution(NamedTuple):
@@ -72,6 +67,7 @@ def solve(
     lengths: Array | None = None,
     give_up: Any = None,
     min_size: Array | None = None,
+    terms: Array | None = None,
 ) -> Solution:
     """The x that solves the program; if no x is within the bounds, a compromise with a large residual.
 
@@ -87,18 +83,24 @@ def solve(
         lengths: (..., m), the units of rows, by default their own lengths.
         give_up: (...), truth values: samples that stop as soon as they diverge.
         min_size: (...), the smallest size of a gradient; zero for that of H.
+        terms: (..., n), sizes of the terms of each entry of the gradient, to which its residual is then relative; by
+            default, residuals are relative to the largest.
     """
-    units = None
+    units, weights = None, Weights.equal(g.shape[-1], 2 * upper.shape[-1] - equalities, g.dtype)
     if lengths is None:
-        units = _units(H, C / _lengths(C, lower, upper)[..., None])
+        units = column_units(H, C / row_lengths(C, lower, upper)[..., None])
+        lengths = row_lengths(C * units[..., None, :], lower, upper)
+    if terms is not None:
+        units = np.ones_like(g) if units is None else units
+        units, lengths, weights = equilibrate(H, g, C, terms, units, lengths, equalities)
+    if units is not None:
         H, g, C = H * units[..., None, :] * units[..., :, None], g * units, C * units[..., None, :]
-        lengths = _lengths(C, lower, upper)
     per_size, per_length = inverse_size(H, g), 1.0 / lengths
     if compliance is not None:
         compliance = compliance * (per_length * per_length / per_size[..., None])
     objective = H * per_size[..., None, None], g * per_size[..., None]
     bounds = Bounds(C * per_length[..., None], lower * per_length, upper * per_length)
-    program = _with_sides(objective, bounds, equalities, compliance, min_size)
+    program = _with_sides(objective, bounds, weights, equalities, compliance, min_size)
     end, iterations = program.solve(_mehrotra_start(program), MAX_ITERATIONS, give_up, skip)
     end = program.evaluate(end.x, end.s, end.z)  # residuals without the rounding errors of updates
     multipliers = program.sides.merge(end.z) * (per_length / per_size[..., None])
@@ -130,7 +132,8 @@ def solve_feasible(
         tolerance = Tolerance(*(ACTIVE_SET_FACTOR * part for part in tolerance))
     H, g = H * per_size[..., None, None], g * per_size[..., None]
     types = SideTypes(np.ones(values.shape, g.dtype), np.zeros(values.shape, g.dtype))
-    program = ScaledProgram(H, g, G, sides, values, one, tolerance, types, identify_active=identify_active)
+    weights = Weights.equal(g.shape[-1], values.shape[-1], g.dtype)
+    program = ScaledProgram(H, g, G, sides, values, one, tolerance, types, weights, identify_active=identify_active)
     least = MIN_START * (1.0 + np.max(np.abs(values), axis=-1))[..., None]
     s = np.maximum(values, least)
     z = least / s
@@ -140,30 +143,18 @@ def solve_feasible(
     return end.x, np.where(program.active(end), 1.0 + none, none), program.residual(end, tolerance.gap)
 
 
-def gradient_size(H: Array, g: Array) -> Array:
-    """(...): the size of an objective, the largest entry of g or of the diagonal of H."""
-    return np.maximum(np.max(np.abs(g), axis=-1), np.max(np.diagonal(H, axis1=-2, axis2=-1), axis=-1))
-
-
-def inverse_size(H: Array, g: Array, flat: Array | None = None) -> Array:
-    """(...): the factor that gives an objective the size 1; `flat` is the smallest size."""
-    size = gradient_size(H, g)
-    size = size if flat is None else np.maximum(size, flat)
-    return 1.0 / np.where(size > 0, size, np.ones_like(size))
-
-
 def _mehrotra_start(program: ScaledProgram) -> Iterate:
     """The minimiser with slacks in the objective; then all s and z are shifted to be positive."""
-    (slack, equality), g = program.types, program.g
-    far = _start_bound(program)[..., None]
+    (slack, equality), g, (_, _, weight, _, per_weight, per_product) = program.types, program.g, program.weights
+    far = _start_bound(program)[..., None] * per_weight
     bounds = np.minimum(np.maximum(program.bounds, -far), far)
-    size_b = 1.0 + np.max(np.abs(bounds), axis=-1)
+    size_b = 1.0 + np.max(np.abs(bounds) * weight, axis=-1)
     size_g = np.maximum(np.max(np.abs(g), axis=-1), program.min_size)
     right = program.row_gradient(bounds) - g
     shift = np.full_like(size_b, START_REGULARISATION[np.dtype(g.dtype)])
     matrix = predictor_corrector.add_to_diagonal(program.normal_matrix(slack + equality), shift)
     x = linalg.solve(matrix, right[..., None], definite=True)[..., 0]
-    s = (bounds - program.sides.split(matvec(program.C, x))) * slack
+    s = (bounds - program.sides.split(matvec(program.C, x))) * (slack * weight)
     low, high = np.min(s, axis=-1), np.max(s, axis=-1)
     s, z = s - np.minimum(1.5 * low, 0.0)[..., None], np.maximum(1.5 * high, 0.0)[..., None] - s
     s, z = s * slack, z * slack
@@ -171,8 +162,8 @@ def _mehrotra_start(program: ScaledProgram) -> Iterate:
     tiny = np.finfo(np.dtype(g.dtype)).tiny
     more_s = np.maximum(product / np.maximum(np.sum(z, axis=-1), tiny), MIN_START * size_b)
     more_z = np.maximum(product / np.maximum(np.sum(s, axis=-1), tiny), MIN_START * size_g)
-    s = np.where(slack > 0, s + more_s[..., None], 1.0 - equality)
-    z = slack * (z + more_z[..., None])
+    s = np.where(slack > 0, (s + more_s[..., None]) * per_weight, 1.0 - equality)
+    z = slack * (z + more_z[..., None]) * (weight * per_product)
     beyond = program.bounds > far  # these have slacks of their own, and the same products
     wide = np.where(beyond, s + (program.bounds - bounds), np.ones_like(s))
     return program.evaluate(x, np.where(beyond, wide, s), np.where(beyond, z * s / wide, z))
@@ -182,11 +173,16 @@ def _start_bound(program: ScaledProgram) -> Array:
     """(...): the largest bound that matters at the start, many times the C x that rows need at least."""
     slack, equality = program.types
     needed = np.where(slack > 0, np.maximum(-program.bounds, 0.0), np.abs(program.bounds) * equality)
-    return START_BOUND_FACTOR * (1.0 + np.max(needed, axis=-1))
+    return START_BOUND_FACTOR * (1.0 + np.max(needed * program.weights.gap, axis=-1))
 
 
 def _with_sides(
-    objective: tuple[Array, Array], rows: Bounds, equalities: int, compliance: Array | None, min_size: Array | None
+    objective: tuple[Array, Array],
+    rows: Bounds,
+    weights: Weights,
+    equalities: int,
+    compliance: Array | None,
+    min_size: Array | None,
 ) -> ScaledProgram:
     """The scaled program with its sides; equalities are upper sides whose bounds are equal."""
     (H, g), (C, lower, upper, _) = objective, rows
@@ -204,22 +200,4 @@ def _with_sides(
     size = MIN_GRADIENT_SIZE * np.where(largest > 0, largest, np.ones_like(largest))
     size = size if min_size is None else np.where(min_size > 0, min_size, size)
     sides, types = Sides(count, equalities, count), SideTypes(finite * (1.0 - equality), equality)
-    return ScaledProgram(H, g, C, sides, bounds, size, TOLERANCES[np.dtype(g.dtype)], types, compliance)
-
-
-def _units(H: Array, C: Array) -> Array:
-    """(..., n): units of x, in which no column of H and of rows of the length 1 is much smaller than others."""
-    diagonal = np.diagonal(H, axis1=-2, axis2=-1)
-    largest = np.max(diagonal, axis=-1, keepdims=True)
-    size = np.sqrt(np.maximum(diagonal, 0.0) / np.where(largest > 0, largest, np.ones_like(largest)))
-    return 1.0 / np.maximum(np.maximum(size, np.max(np.abs(C), axis=-2)), MIN_COLUMN_SIZE)
-
-
-def _lengths(C: Array, lower: Array, upper: Array) -> Array:
-    """(..., m): the lengths of rows; for rows of rounding errors, the sizes of their bounds."""
-    lengths = np.sqrt(np.sum(C * C, axis=-1))
-    low, high = (np.where(np.abs(side) < INFINITE_BOUND, np.abs(side), np.zeros_like(side)) for side in (lower, upper))
-    size = np.where(low * high > 0, np.minimum(low, high), np.maximum(low, high))
-    size = np.where(size > 0, size, np.ones_like(size))
-    zero = ZERO_ROW[np.dtype(C.dtype)] * np.max(lengths, axis=-1, keepdims=True)
-    return np.where(lengths > zero, lengths, size)
+    return ScaledProgram(H, g, C, sides, bounds, size, TOLERANCES[np.dtype(g.dtype)], types, weights, compliance)

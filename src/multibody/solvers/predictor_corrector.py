@@ -99,6 +99,27 @@ class SideTypes(NamedTuple):
     """1 for the upper sides of equalities. Their lower sides have neither, as sides without a bound."""
 
 
+class Weights(NamedTuple):
+    """The factors on residuals of unknowns and sides whose terms are far below the largest ones; the others have 1."""
+
+    gradient: Array
+    """(..., n)"""
+    unit: Array
+    """(..., n): of x."""
+    gap: Array
+    """(..., sides): of primal residuals and slacks."""
+    product: Array
+    """(..., sides): of s z."""
+    per_gap: Array
+    per_product: Array
+
+    @staticmethod
+    def equal(n: int, sides: int, dtype: Any) -> "Weights":
+        """Ones."""
+        x, s = np.ones(n, dtype), np.ones(sides, dtype)
+        return Weights(x, x, s, s, s, s)
+
+
 class Tolerance(NamedTuple):
     """When to stop."""
 
@@ -148,6 +169,7 @@ class ScaledProgram(NamedTuple):
     """(...): the smallest size of a gradient."""
     tolerance: Tolerance
     types: SideTypes
+    weights: Weights
     compliance: Array | None = None
     """(..., sides)"""
     identify_active: bool = False
@@ -190,8 +212,8 @@ class ScaledProgram(NamedTuple):
         )
 
     def mean(self, products: Array) -> Array:
-        """(...): the mean of products over all sides that have a slack."""
-        total = np.sum(products, axis=-1)
+        """(...): the weighted mean of products over all sides that have a slack."""
+        total = np.sum(products * self.weights.product, axis=-1)
         return total * (1.0 / np.maximum(np.sum(self.types.slack, axis=-1), 1.0))
 
     def gap(self, at: Iterate) -> Array:
@@ -214,11 +236,13 @@ class ScaledProgram(NamedTuple):
         """
         tolerance, complementarity, _ = self.tolerance
         gap = tolerance if gap is None else gap
-        primal = (np.abs(self.gap(at)) - gap * at.s) * (self.types.slack + self.types.equality)
-        dual = np.maximum(largest(np.abs(at.gradient)), self.mean(at.s * at.z) * (tolerance / complementarity))
+        weights = self.weights
+        primal = (np.abs(self.gap(at)) - gap * at.s) * ((self.types.slack + self.types.equality) * weights.gap)
+        mean, gradient = self.mean(at.s * at.z), largest(np.abs(at.gradient * weights.gradient))
+        dual = np.maximum(gradient, mean * (tolerance / complementarity))
         # NaN is in the mean in any case
         worst = largest(primal) * (tolerance / gap)
-        return np.maximum(dual / self.size(at), worst / np.maximum(1.0, largest(np.abs(at.x))))
+        return np.maximum(dual / self.size(at), worst / np.maximum(1.0, largest(np.abs(at.x * weights.unit))))
 
     def target(self, at: Iterate) -> Array:
         """(...): the mean of s z at which iterations may stop."""
@@ -261,6 +285,7 @@ class ScaledProgram(NamedTuple):
         left = (1.0 - length) * mean + length * length * self.mean(products)
         fraction = left / np.maximum(mean, np.finfo(np.dtype(self.g.dtype)).tiny)
         aim = np.maximum(fraction * fraction * left, MIN_COMPLEMENTARITY * self.target(at))[..., None]
+        aim = aim * self.weights.per_product
         second, whole, part = self._corrector(newton, first, products, length, aim)
         longer = part > MIN_STEP_RATIO * whole
         shorter = np.minimum(np.maximum(1.0 - STEP_SHORTENING * fraction, STEP_TO_BOUNDARY[0]), STEP_TO_BOUNDARY[1])
@@ -319,12 +344,12 @@ class ScaledProgram(NamedTuple):
     ) -> tuple[Step, Array, Array]:
         """The correction of the first step towards s z = aim, and the largest lengths with all and a part of it."""
 
-        def centring(products: Array, relaxed: Array, slack: Array) -> tuple[Array, Array]:
+        def centring(aim: Array, products: Array, relaxed: Array, slack: Array) -> tuple[Array, Array]:
             change = (aim - products) * slack
             return change, change * relaxed
 
         relaxed, _, _, slack = newton.weights
-        change, push = _by_side(centring, products, relaxed, slack)
+        change, push = _by_side(centring, np.broadcast_to(aim, products.shape), products, relaxed, slack)
         dx = linalg.solve(newton.matrix, -self.row_gradient(push)[..., None], definite=True)[..., 0]
         dy = matvec(self.C, dx)
 

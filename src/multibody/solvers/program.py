@@ -16,7 +16,10 @@ class Status(IntEnum):
     """How a program ended."""
 
     SOLVED = 0
-    """The conditions of optimality hold, to 1e-8, in single precision to 1e-4; rows by their lengths, where above 1."""
+    """The conditions of optimality hold, to 1e-8, in single precision to 1e-4; rows by their lengths, where above 1.
+
+    In double precision, stationarity and complementarity also hold relative to the terms of each unknown.
+    """
     INFEASIBLE = 1
     """Rows contradict each other: x violates them least, and the rest is optimal."""
     UNBOUNDED = 2

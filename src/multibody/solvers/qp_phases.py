@@ -8,6 +8,8 @@ second (the fixed phase).
 An objective that is unbounded below has a direction along which it falls, and which the rows allow for any distance.
 The projection of -g on the directions that rows and H allow is a program, too (the ray phase); it is zero otherwise.
 All phases are the same code with other numbers, and samples that need only the first take no others.
+
+If the terms of some unknown are far below those of others, `refine` follows, with residuals relative to its own terms.
 """
 
 from typing import Any, NamedTuple
@@ -16,8 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import dot, is_traced, matvec
-from multibody.solvers import interior_point
-from multibody.solvers.program import Program, Status, residuals
+from multibody.solvers import interior_point, predictor_corrector
+from multibody.solvers.equilibration import (
+    INFINITE_BOUND,
+    MAX_OWN_RESIDUAL,
+    gradient_size,
+    gradient_terms,
+    has_small_terms,
+    own_residual,
+)
+from multibody.solvers.program import Program, Rows, Status, residuals
 from multibody.tracing.record.loop import loop
 
 Array = NDArray[Any]
@@ -106,12 +116,14 @@ class Phases(NamedTuple):
     def _solve(self, state: PhaseState, elastic: Any, ray: Any) -> interior_point.Solution:
         """The solution of a phase: the same program with an objective, bounds and compliances of its own."""
         H, g, zero, dtype = self.H, self.g, np.zeros_like(self.g[..., 0]), np.dtype(self.g.dtype)
-        finite = interior_point.INFINITE_BOUND
         return interior_point.solve(
             np.where(elastic[..., None, None], np.zeros_like(H), np.where(ray[..., None, None], self.ray_H, H)),
             np.where(elastic[..., None], np.zeros_like(g), np.where(ray[..., None], self.ray_g, g)),
             self.R,
-            *(np.where(ray[..., None] & (np.abs(side) < finite), 0.0, side) for side in (state.lower, state.upper)),
+            *(
+                np.where(ray[..., None] & (np.abs(side) < INFINITE_BOUND), 0.0, side)
+                for side in (state.lower, state.upper)
+            ),
             equalities=self.equations,
             compliance=np.where(elastic, self.longest * self.longest, zero)[..., None] * np.ones_like(state.lower),
             give_up=state.phase == MAIN,
@@ -140,22 +152,69 @@ def solve(program: Program) -> tuple[Array, Array, Array, Array]:
         tuple(start),
         until=lambda state: state[0] == DONE,
     )
-    return _outcome(program, phases, PhaseState(*end), lower, upper)
+    x, status = end[1], end[-1]
+    multipliers = end[2][..., end[2].shape[-1] - rows.b.shape[-1] - rows.upper.shape[-1] :]
+    conditions, worst = _conditions(program, R, lower, upper, x, multipliers)
+    failed = (status == Status.SOLVED) & ~(worst <= VIOLATED[np.dtype(x.dtype)])
+    return x, multipliers, conditions, np.where(failed, float(Status.FAILED), status)
 
 
-def _outcome(
-    program: Program, phases: Phases, end: PhaseState, lower: Array, upper: Array
-) -> tuple[Array, Array, Array, Array]:
-    """The results of `solve`, FAILED if the conditions of optimality do not hold."""
-    rows, x, dtype = program.rows, end.x, np.dtype(end.x.dtype)
-    multipliers = end.z[..., end.z.shape[-1] - rows.b.shape[-1] - rows.upper.shape[-1] :]
-    conditions = residuals(program, x, multipliers)
-    stationarity, _, complementarity = (conditions[..., k] for k in range(3))
-    y, size = matvec(phases.R, x), np.maximum(1.0, np.max(np.abs(x), axis=-1))
-    beyond = np.maximum(y - upper, lower - y) / np.maximum(1.0, phases.lengths)
-    worst = np.maximum(np.maximum(stationarity, complementarity), np.max(beyond, axis=-1) / size)
-    failed = (end.status == Status.SOLVED) & ~(worst <= VIOLATED[dtype])
-    return x, multipliers, conditions, np.where(failed, float(Status.FAILED), end.status)
+def can_be_refined(program: Program, x: Array, status: Array) -> Any:
+    """(...), truth values: whether terms of some unknown are so small that `refine` has to judge its residuals."""
+    if program.g.dtype != np.float64 or not program.rows.b.shape[-1] + program.rows.upper.shape[-1]:
+        return status < 0  # single precision has no digits for less
+    ended = (status == Status.SOLVED) | (status == Status.FAILED)
+    return ended & has_small_terms(program.H, program.g, x)
+
+
+def refine(program: Program, x: Array, multipliers: Array, status: Array) -> tuple[Array, Array, Array, Array]:
+    """The results of `solve` with residuals relative to the terms of each unknown, from those of `solve`.
+
+    SOLVED only if the conditions of optimality hold relative to these terms.
+    """
+    (H, g, rows), tolerance = program, VIOLATED[np.dtype(program.g.dtype)]
+    R, lower, upper = _stacked(rows)
+
+    def judge(x: Array, multipliers: Array) -> tuple[Array, Array, Array]:
+        conditions, worst = _conditions(program, R, lower, upper, x, multipliers)
+        own = own_residual(H, g, R, lower, upper, x, multipliers)
+        return conditions, np.maximum(worst, own), own
+
+    before, worst, own = judge(x, multipliers)
+    accurate = (status == Status.SOLVED) & (own <= MAX_OWN_RESIDUAL)
+    forces = np.where(np.abs(multipliers) > _noise(program, x, R, lower, upper), multipliers, 0.0)
+    terms = gradient_terms(H, g, R, x, forces)
+    end = interior_point.solve(H, g, R, lower, upper, accurate, equalities=rows.b.shape[-1], terms=terms)
+    after, best, _ = judge(end.x, end.multipliers)
+    better = (~accurate & ((best <= tolerance) | ~(worst <= best)))[..., None]
+    x, multipliers = np.where(better, end.x, x), np.where(better, end.multipliers, multipliers)
+    solved = (best <= tolerance) | (worst <= tolerance)
+    status = np.where(solved, float(Status.SOLVED), float(Status.FAILED))
+    return x, multipliers, np.where(better, after, before), status
+
+
+def _stacked(rows: Rows) -> tuple[Array, Array, Array]:
+    """All rows, equations first, and their bounds."""
+    A, b, C, lower, upper = rows
+    return np.concatenate([A, C], axis=-2), np.concatenate([b, lower], axis=-1), np.concatenate([b, upper], axis=-1)
+
+
+def _noise(program: Program, x: Array, R: Array, lower: Array, upper: Array) -> Array:
+    """(..., rows): the size of multipliers that rows as far from their bounds may have, zero for equations."""
+    y, lengths = matvec(R, x), np.sqrt(np.sum(R * R, axis=-1))
+    distance = np.maximum(np.minimum(upper - y, y - lower), 0.0)
+    lengths = np.where(lengths > 0, lengths, np.ones_like(lengths))
+    return predictor_corrector.ACTIVE_RATIO * gradient_size(program.H, program.g)[..., None] * distance / lengths**2
+
+
+def _conditions(
+    program: Program, R: Array, lower: Array, upper: Array, x: Array, multipliers: Array
+) -> tuple[Array, Array]:
+    """`residuals`, and the largest of them, with rows by their lengths where above 1."""
+    conditions, y, size = residuals(program, x, multipliers), matvec(R, x), np.maximum(1.0, np.max(np.abs(x), axis=-1))
+    beyond = np.maximum(y - upper, lower - y) / np.maximum(1.0, np.sqrt(np.sum(R * R, axis=-1)))
+    worst = np.maximum(conditions[..., 0], conditions[..., 2])
+    return conditions, np.maximum(worst, np.max(beyond, axis=-1) / size)
 
 
 def is_convex(H: Array) -> Any:

@@ -10,7 +10,9 @@ from multibody.errors import InputError
 from multibody.geometry._arrays import at, batch_shape, choice, first, floats, is_traced
 from multibody.solvers import daqp, qp_phases
 from multibody.solvers.array_functions import evaluate, kernel_for
+from multibody.solvers.equilibration import own_residual
 from multibody.solvers.program import Program, Rows, Status, residuals
+from multibody.tracing.record.loop import loop
 
 Array = NDArray[Any]
 SYMMETRY_TOLERANCE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
@@ -94,9 +96,9 @@ def qp(
     multipliers, with which the rest is optimal, have any sign. If the objective is unbounded below, x only meets the
     rows.
 
-    Residuals are relative to the largest entries of the objective, so unknowns whose entries are far smaller are less
-    accurate: for the diagonal (s, 1/s) within bounds, 1e-6 of x at s = 1e3 and 0.7 % at 1e4, both SOLVED. Choose units
-    in which the diagonal entries of H are alike.
+    Unknowns may be of very different scales. If terms of some unknown are far below the largest ones, the program is
+    solved again in units that balance them. It is then SOLVED only if residuals are small relative to the terms of each
+    unknown, in double precision: for the diagonal (s, 1/s) within bounds, both unknowns have 8 digits up to s = 1e8.
 
     Args:
         H: (..., n, n), symmetric and positive semi-definite, of any rank.
@@ -133,18 +135,42 @@ def qp(
             return answer
     elif start is not None:
         raise InputError(f"start: expected None unless solver is {DAQP!r}, which alone starts from an answer")
-    named = {name: (array, core) for (name, core), array in zip(CORE_AXES.items(), arrays, strict=True)}
-    values, conditions, status = evaluate(_outcome, named)
+    named = _named(arrays)
+    values, conditions, status, small = evaluate(_outcome, named)
+    if is_traced(small) or np.count_nonzero(small):
+        named |= {"values": (values, 1), "conditions": (conditions, 1), "status": (status, 0), "small": (small, 0)}
+        values, conditions, status = evaluate(_refined, named)
     n = program.g.shape[-1]
-    x, multipliers, slacks = np.split(values, [n, (n + values.shape[-1]) // 2], axis=-1)
-    return _answer(x, multipliers, slacks, conditions, status, equations)
+    rows = (values.shape[-1] - n) // 2
+    return _answer(values[..., :n], values[..., n : n + rows], values[..., n + rows :], conditions, status, equations)
 
 
-def _outcome(H: Array, g: Array, *rows: Array) -> tuple[Array, Array, Array]:
-    """x with the multipliers and the slacks of all rows, the residuals and the status."""
+def _named(arrays: tuple[Any, ...]) -> dict[str, tuple[Array, int]]:
+    """The arrays of a program with their numbers of core axes, without those that are None."""
+    return {
+        name: (array, core) for (name, core), array in zip(CORE_AXES.items(), arrays, strict=True) if array is not None
+    }
+
+
+def _outcome(H: Array, g: Array, *rows: Array) -> tuple[Array, Array, Array, Array]:
+    """x with the multipliers and the slacks of all rows, the residuals, the status, and 1 if it can be refined."""
     program = Program(H, g, Rows(*rows))
     x, multipliers, conditions, status = qp_phases.solve(program)
-    return np.concatenate([x, multipliers, program.rows.slacks(x)], axis=-1), conditions, status
+    small = np.where(qp_phases.can_be_refined(program, x, status), 1.0, 0.0)
+    return np.concatenate([x, multipliers, program.rows.slacks(x)], axis=-1), conditions, status, small
+
+
+def _refined(H: Array, g: Array, *arrays: Array) -> tuple[Array, ...]:
+    """The results of `_outcome`, refined where that is possible."""
+    *rows, values, conditions, status, small = arrays
+    program, n = Program(H, g, Rows(*rows)), g.shape[-1]
+
+    def once(carry: tuple[Array, ...]) -> tuple[Array, ...]:
+        x, multipliers = carry[0][..., :n], carry[0][..., n : (n + values.shape[-1]) // 2]
+        x, multipliers, conditions, status = qp_phases.refine(program, x, multipliers, carry[-1])
+        return np.concatenate([x, multipliers, program.rows.slacks(x)], axis=-1), conditions, status
+
+    return loop(1, once, (values, conditions, status), until=lambda _: ~(small > 0))
 
 
 def _answer(x: Array, multipliers: Array, slacks: Array, conditions: Array, status: Any, equations: int) -> QPAnswer:
@@ -168,11 +194,11 @@ def _check_for_daqp(program: Program, start: Any) -> None:
 
 def _by_daqp(arrays: tuple[Any, ...], start: Any) -> QPAnswer | None:
     """DAQP's answer to a program; None if arrays need checks, or if it misses the conditions of optimality."""
-    filled = [array for array in arrays if array is not None]
-    if any(type(array) is not np.ndarray for array in filled) or len({array.dtype for array in filled}) > 1:
-        return None
-    shapes, dtype = tuple([None if array is None else array.shape for array in arrays]), filled[0].dtype
-    ready = _daqp_and_judge(shapes, dtype) if dtype in OPTIMALITY_TOLERANCE else None
+    dtype = getattr(arrays[1], "dtype", None)
+    for array in arrays:
+        if array is not None and (type(array) is not np.ndarray or array.dtype != dtype):
+            return None
+    ready = _daqp_and_judge(tuple([None if array is None else array.shape for array in arrays]), dtype)
     if ready is None or (start is not None and not isinstance(start, QPAnswer)):
         return None
     solve, judge, equations = ready
@@ -182,11 +208,21 @@ def _by_daqp(arrays: tuple[Any, ...], start: Any) -> QPAnswer | None:
     solution = solve(*arrays, multipliers)
     if solution is None:
         return None
-    x, multipliers = (part.astype(dtype, copy=False) for part in solution)
-    judged = judge(*(array for array in (x, multipliers, *filled) if array.size))
-    if not (judged[3] and max(judged[:3]) <= OPTIMALITY_TOLERANCE[dtype]):
+    x, multipliers = solution
+    if dtype == np.float32:
+        x, multipliers = x.astype(dtype), multipliers.astype(dtype)
+    conditions, slacks, fits = judge(
+        *[array for array in (x, multipliers, *arrays) if array is not None and array.size]
+    )
+    stationarity, feasibility, complementarity = conditions
+    if not (fits and max(stationarity, feasibility, complementarity) <= OPTIMALITY_TOLERANCE[dtype]):
         return None
-    return _answer(x, multipliers, judged[4:], judged[:3], Status.SOLVED, equations)
+    if fits > 1:
+        named = {"x": (x, 1), "multipliers": (multipliers, 1)} | _named(arrays)
+        if evaluate(_own_residual, named) > OPTIMALITY_TOLERANCE[dtype]:
+            return None
+    misses = Residuals(stationarity, feasibility, complementarity, slacks[:equations], slacks[equations:])
+    return QPAnswer(x, Multipliers(multipliers[:equations], multipliers[equations:]), misses, Status.SOLVED)
 
 
 @cache
@@ -195,22 +231,37 @@ def _daqp_and_judge(shapes: tuple[tuple[int, ...] | None, ...], dtype: Any) -> t
     H, g, A, b, C, lower, upper = shapes
     n, k, m = (shape[0] if shape else 0 for shape in (g, b, C))
     fit = (H, g, C, lower, upper) == ((n, n), (n,), (m, n), (m,), (m,)) and (A, b) in ((None, None), ((k, n), (k,)))
-    if not fit or not n:
+    if not fit or not n or dtype not in OPTIMALITY_TOLERANCE:
+        return None
+    solve = daqp.solver_for(k, m)
+    if not k + m:  # nothing for an active set
         return None
     given = ((n,), (k + m,), (n, n), (n,), (k, n), (k,), (m, n), (m,), (m,))
-    return daqp.solver_for(k, m), kernel_for(_judge, ("x", "multipliers", *CORE_AXES), given, dtype), k
+    return solve, kernel_for(_judge, ("x", "multipliers", *CORE_AXES), given, dtype), k
 
 
-def _judge(x: Array, multipliers: Array, H: Array, g: Array, *rows: Array) -> Array:
-    """The residuals, then 1 if all numbers are finite, H is symmetric, and no bounds are crossed, then the slacks."""
+def _judge(x: Array, multipliers: Array, H: Array, g: Array, *rows: Array) -> tuple[Array, Array, Array]:
+    """The residuals, the slacks, and 1 if all numbers are finite, H is symmetric, and no bounds are crossed.
+
+    2 instead of 1 is for programs whose residuals `_own_residual` has to judge.
+    """
     program = Program(H, g, Rows(*rows))
     slacks, lower, upper = program.rows.slacks(x), program.rows.lower, program.rows.upper
     size, turned = np.max(np.max(np.abs(H), axis=-1), axis=-1), np.swapaxes(H, -1, -2)
     symmetric = np.max(np.max(np.abs(H - turned), axis=-1), axis=-1) <= SYMMETRY_TOLERANCE[np.dtype(H.dtype)] * size
     crossed = np.any(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf), axis=-1)
     total = sum(np.sum(np.abs(part), axis=-1) for part in (np.sum(np.abs(H), axis=-1), g, slacks, x))
-    fits = np.where(symmetric & ~crossed & (total < np.inf), 1.0, 0.0)
-    return np.concatenate([residuals(program, x, multipliers), fits[..., None], slacks], axis=-1)
+    conditions, fits = residuals(program, x, multipliers), symmetric & ~crossed & (total < np.inf)
+    small = qp_phases.can_be_refined(program, x, np.zeros_like(total))
+    return conditions, slacks, np.where(fits, np.where(small, 2.0, 1.0), 0.0)
+
+
+def _own_residual(x: Array, multipliers: Array, H: Array, g: Array, *rows: Array) -> Array:
+    """`own_residual` of a program, with or without the arrays of equations."""
+    *equations, C, lower, upper = rows
+    A, b = equations or (C[..., :0, :], lower[..., :0])
+    R = np.concatenate([A, C], axis=-2)
+    return own_residual(H, g, R, *(np.concatenate([b, side], axis=-1) for side in (lower, upper)), x, multipliers)
 
 
 # ---- checks ----------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from multibody.geometry._arrays import is_traced, matvec, transpose
 from multibody.solvers import interior_point
+from multibody.solvers.equilibration import MAX_OWN_RESIDUAL, gradient_terms, has_small_terms, own_residual
 from multibody.solvers.hierarchical_least_squares import Equations, damped_solution
 from multibody.solvers.least_squares import left_solution, row_factors, row_space
 from multibody.solvers.program import Bounds, Rows, Status
@@ -43,22 +44,28 @@ class ProjectedState(NamedTuple):
     """The entries of x that the first rows of the bounds are."""
     soft: bool = False
     """Whether levels have soft rows, so that active rows are decided, and bounds widened to violated rows."""
+    small: Array | None = None
+    """(...): ones if terms of some unknown were small in a program of soft rows, otherwise zeros."""
+    refined: bool = False
+    """Whether residuals are then relative to the terms of each unknown."""
 
 
-def solve_hierarchy(levels: Sequence[Rows], least_norm: bool = True) -> tuple[Array, list[Array], Array]:
-    """The x that is best for all levels, their slacks, and numbers of `Status`, of arrays of one batch shape.
+def solve_hierarchy(
+    levels: Sequence[Rows], least_norm: bool = True, *, refined: bool = False
+) -> tuple[Array, list[Array], Array, Array]:
+    """The x that is best for all levels, their slacks, numbers of `Status`, and ones if it can be refined.
 
     The status is INFEASIBLE where a lower bound is above its upper one, as no x meets them.
 
     Args:
-        levels: equations and inequalities, both soft, the most important first.
+        levels: equations and inequalities, both soft, of one batch shape, the most important first.
         least_norm: whether x is the one of least norm of all that are best for all levels; otherwise any of these.
+        refined: whether residuals are relative to the terms of each unknown if some are small.
     """
     first = levels[0]
     x, none = np.zeros((*first.A.shape[:-2], first.A.shape[-1]), first.A.dtype), np.zeros_like(first.upper[..., :0])
-    state = ProjectedState(
-        x, None, Bounds(np.zeros_like(first.C[..., :0, :]), none, none), np.zeros_like(x[..., 0]), soft=True
-    )
+    bounds, zero = Bounds(np.zeros_like(first.C[..., :0, :]), none, none), np.zeros_like(x[..., 0])
+    state = ProjectedState(x, None, bounds, zero, soft=True, small=zero, refined=refined)
     for k, level in enumerate(levels, start=1):
         state = solve_level(_scaled(level), state, last=k == len(levels) and not least_norm)
     if least_norm:
@@ -70,7 +77,8 @@ def solve_hierarchy(levels: Sequence[Rows], least_norm: bool = True) -> tuple[Ar
     total = sum(np.sum(np.abs(part), axis=-1) for part in (state.x, *slacks))
     failed = ~((state.residual <= CONVERGED[np.dtype(state.x.dtype)]) & (total < np.inf))  # NaN has failed
     status = np.where(crossed, float(Status.INFEASIBLE), float(Status.SOLVED))
-    return state.x, slacks, np.where(failed, float(Status.FAILED), status)
+    assert state.small is not None
+    return state.x, slacks, np.where(failed, float(Status.FAILED), status), state.small
 
 
 def solve_within(
@@ -113,16 +121,17 @@ def solve_level(level: Rows, state: ProjectedState, *, last: bool = False, dampi
     if not bounds.upper.shape[-1]:
         return state._replace(x=free, decided=decided)
     arrays = (AN, missing) if A.shape[-2] else (x,)
-    x, active, residual = _optimum(_level_objective, arrays, free, state, bounds, compliance, squared)
+    x, active, residual, small = _optimum(_level_objective, arrays, free, state, bounds, compliance, squared)
+    state = state._replace(x=x, decided=decided, residual=residual, small=small)
     if not state.soft:
-        return state._replace(x=x, decided=decided, residual=residual)
+        return state
     bounds = bounds.widened(x)
     if last:
-        return ProjectedState(x, decided, bounds, residual, soft=True)
+        return state._replace(bounds=bounds)
     rows = row_space(active[..., None] * bounds.C, decided)
     infinite = np.full_like(bounds.upper, np.inf)
     lower, upper = np.where(active > 0, -infinite, bounds.lower), np.where(active > 0, infinite, bounds.upper)
-    return ProjectedState(x, _union(decided, rows), Bounds(bounds.C, lower, upper), residual, soft=True)
+    return state._replace(decided=_union(decided, rows), bounds=Bounds(bounds.C, lower, upper))
 
 
 def solve_last_level(target: Array, state: ProjectedState) -> ProjectedState:
@@ -133,8 +142,8 @@ def solve_last_level(target: Array, state: ProjectedState) -> ProjectedState:
     free = x + step
     if not bounds.upper.shape[-1]:
         return state._replace(x=free)
-    x, _, residual = _optimum(_last_objective, (step,), free, state, bounds)
-    return state._replace(x=x, residual=residual)
+    x, _, residual, small = _optimum(_last_objective, (step,), free, state, bounds)
+    return state._replace(x=x, residual=residual, small=small)
 
 
 def hold(bounds: Bounds, x: Array) -> Any:
@@ -163,8 +172,8 @@ def _optimum(
     bounds: Bounds,
     compliance: Array | None = None,
     squared: Array | None = None,
-) -> tuple[Array, Array, Array]:
-    """`free` if it is within bounds, otherwise the solution of the program of a level; active rows, and the residual.
+) -> tuple[Array, Array, Array, Array | None]:
+    """`free` if it is within bounds, otherwise the solution of a level's program; active rows, residual, and small.
 
     All of the program is in a loop of at most one iteration, which carries what the program needs: no program is
     prepared if all samples are within bounds.
@@ -182,7 +191,7 @@ def _optimum(
     decided = () if state.decided is None else (state.decided,)
 
     def once(carry: tuple[Array, ...]) -> tuple[Array, ...]:
-        _, _, _, x, *rest = carry
+        _, _, _, _, x, *rest = carry
         H, g = objective(*rest[: len(arrays)])
         N, T = _projectors(x, *rest[len(arrays) :])
         largest = np.max(np.diagonal(H, axis1=-2, axis2=-1), axis=-1)
@@ -190,11 +199,29 @@ def _optimum(
         H = H if squared is None else H + squared[..., None, None] * N
         y, lengths = matvec(bounds.C, x), np.ones_like(bounds.upper)
         lower, upper, C = bounds.lower - y, bounds.upper - y, np.matmul(bounds.C, N)
-        end = interior_point.solve(H, g, C, lower, upper, compliance=compliance, lengths=lengths)
-        return x + matvec(N, end.x), np.where(end.active, 1.0 + none, none), end.residual, x, *rest
 
-    x, active, residual, *_ = loop(1, once, (free, none, zero, state.x, *arrays, *decided), until=lambda _: met)
-    return _clipped(x, bounds, state.box), active, np.maximum(state.residual, residual)
+        def solve(terms: Array | None = None) -> tuple[Array, Array, Array, Array]:
+            end = interior_point.solve(H, g, C, lower, upper, compliance=compliance, lengths=lengths, terms=terms)
+            return end.x, np.where(end.active, 1.0 + none, none), end.residual, end.multipliers
+
+        y, active, residual, forces = solve()
+        small = zero
+        if state.soft and H.dtype == np.float64:  # single precision has no digits for less
+            own = own_residual(H, g, C, lower, upper, y, forces)
+            small = np.where(has_small_terms(H, g, y) & (own > MAX_OWN_RESIDUAL), 1.0 + zero, zero)
+        if state.refined:
+            y, active, residual, _ = loop(
+                1,
+                lambda at: solve(gradient_terms(H, g, C, at[0], at[1] * at[3])),
+                (y, active, residual, forces),
+                until=lambda _: ~(small > 0),
+            )
+        return x + matvec(N, y), active, residual, small, x, *rest
+
+    start = free, none, zero, zero, state.x, *arrays, *decided
+    x, active, residual, small, *_ = loop(1, once, start, until=lambda _: met)
+    small = None if state.small is None else np.maximum(state.small, small)
+    return _clipped(x, bounds, state.box), active, np.maximum(state.residual, residual), small
 
 
 def _with_rows(level: Rows, bounds: Bounds) -> tuple[Bounds, Array | None]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from multibody.geometry._arrays import block_matrix, diagonal, matvec, transpose
 from multibody.solvers import cone_program, interior_point
 from multibody.solvers.cones import ActiveCones, Cones
+from multibody.solvers.equilibration import gradient_size
 from multibody.solvers.least_squares import complement, left_solution, project_out, row_factors, row_space, scale
 from multibody.solvers.program import Bounds
 from multibody.tracing.record.loop import loop
@@ -261,7 +262,7 @@ def _solve(
             active = np.concatenate([one, none if active is None else active], axis=-1)
             program = program._replace(bounds=Bounds(fixed, -one, one).above(program.bounds))
     if active is not None:
-        flat = FLAT_OBJECTIVE[np.dtype(x.dtype)] * interior_point.gradient_size(*program.objective(program.matrix))
+        flat = FLAT_OBJECTIVE[np.dtype(x.dtype)] * gradient_size(*program.objective(program.matrix))
         program, Z, inner = _without_active_rows(program, active, Z, inner)
     H, g = program.objective(program.matrix)
     own, active_cones = program.bounds._replace(cones=inner), None
