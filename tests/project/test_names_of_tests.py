@@ -201,7 +201,7 @@ ELSEWHERE = {
     "robot/quantities.py": "robot/test_traced_methods.py",
     "robot/quantity.py": "robot/test_evaluate.py",
     # solvers by the conditions of optimality of what they solve
-    "solvers/array_functions.py": "solvers/test_pseudo_inverse.py",
+    "solvers/compiled_functions.py": "solvers/test_pseudo_inverse.py",
     "solvers/cones.py": "solvers/test_cone_program.py",
     "solvers/daqp.py": "solvers/test_quadratic_program.py",
     "solvers/predictor_corrector.py": "solvers/test_interior_point.py",

@@ -6,13 +6,12 @@ are far smaller (`has_small_terms`), the solution is refined with residuals rela
 (`equilibrate`), and judged so (`own_residual`).
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import matvec, transpose
-from multibody.solvers.predictor_corrector import Weights
 
 Array = NDArray[Any]
 ZERO_ROW = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-8}
@@ -23,12 +22,33 @@ MAX_UNIT = 1e8
 """The largest unit of an unknown whose terms are small, relative to that of others."""
 INFINITE_BOUND = 1e20
 """The size from which a bound counts as none."""
-SMALL_TERMS = 1e-2
+MIN_TERM_RATIO = 1e-2
 """The ratio of terms of gradients from which residuals are relative to those of each unknown."""
 MAX_OWN_RESIDUAL = 1e-9
 """The residual relative to the terms of an unknown from which a solution is refined."""
 MIN_TERM = 0.1
 """The error of an unknown that counts as its own, relative to the largest unknown or 1."""
+
+
+class Weights(NamedTuple):
+    """The factors on residuals of unknowns and sides whose terms are far below the largest ones; the others have 1."""
+
+    gradient: Array
+    """(..., n)"""
+    unit: Array
+    """(..., n): of x."""
+    gap: Array
+    """(..., sides): of primal residuals and slacks."""
+    product: Array
+    """(..., sides): of s z."""
+    per_gap: Array
+    per_product: Array
+
+    @staticmethod
+    def equal(n: int, sides: int, dtype: Any) -> "Weights":
+        """Ones."""
+        x, s = np.ones(n, dtype), np.ones(sides, dtype)
+        return Weights(x, x, s, s, s, s)
 
 
 def gradient_size(H: Array, g: Array) -> Array:
@@ -122,4 +142,4 @@ def has_small_terms(H: Array, g: Array, x: Array) -> Any:
     length = np.maximum(1.0, np.max(np.abs(x), axis=-1, keepdims=True))
     own = np.maximum(np.abs(g), MIN_TERM * length * np.abs(np.diagonal(H, axis1=-2, axis2=-1)))
     largest = np.max(own, axis=-1)
-    return np.min(np.where(own > 0, own, largest[..., None]), axis=-1) < SMALL_TERMS * largest
+    return np.min(np.where(own > 0, own, largest[..., None]), axis=-1) < MIN_TERM_RATIO * largest

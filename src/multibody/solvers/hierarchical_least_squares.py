@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import eye_like, floats, matvec, transpose
-from multibody.solvers.array_functions import evaluate
+from multibody.solvers.compiled_functions import evaluate
 from multibody.solvers.least_squares import left_inverse, left_solution, row_factors, row_space
 
 Array = NDArray[Any]

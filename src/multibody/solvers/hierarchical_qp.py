@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import is_traced
-from multibody.solvers.array_functions import evaluate
+from multibody.solvers.compiled_functions import evaluate
 from multibody.solvers.program import Rows, Status
 from multibody.solvers.quadratic_program import check_equations, check_inequalities
 from multibody.solvers.strict_levels.full_dimension import solve_hierarchy

@@ -16,8 +16,15 @@ from numpy.typing import NDArray
 
 from multibody.geometry._arrays import matvec
 from multibody.solvers import predictor_corrector
-from multibody.solvers.equilibration import INFINITE_BOUND, column_units, equilibrate, inverse_size, row_lengths
-from multibody.solvers.predictor_corrector import Iterate, ScaledProgram, Sides, SideTypes, Tolerance, Weights
+from multibody.solvers.equilibration import (
+    INFINITE_BOUND,
+    Weights,
+    column_units,
+    equilibrate,
+    inverse_size,
+    row_lengths,
+)
+from multibody.solvers.predictor_corrector import Iterate, ScaledProgram, Sides, SideTypes, Tolerance
 from multibody.solvers.program import Bounds
 from multibody.tracing.matrices import linalg
 

@@ -1,4 +1,7 @@
-"""Iterations of a primal-dual interior-point method for small convex quadratic programs.  [Mehrotra 1992]
+"""Predictor-corrector iterations of a primal-dual interior-point method for quadratic programs.  [Mehrotra 1992]
+
+`ScaledProgram.iterate` is one iteration, with `_step_length`, the longest step to the boundary. `residual` is the test
+of termination.
 
     minimise x^T H x / 2 + g^T x + v^T D^-1 v / 2   subject to   lower <= C x - v <= upper
 
@@ -26,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import is_traced, matvec, mirror_upper, transpose
+from multibody.solvers.equilibration import Weights
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
 
@@ -97,27 +101,6 @@ class SideTypes(NamedTuple):
     """1 for sides that have a slack."""
     equality: Array
     """1 for the upper sides of equalities. Their lower sides have neither, as sides without a bound."""
-
-
-class Weights(NamedTuple):
-    """The factors on residuals of unknowns and sides whose terms are far below the largest ones; the others have 1."""
-
-    gradient: Array
-    """(..., n)"""
-    unit: Array
-    """(..., n): of x."""
-    gap: Array
-    """(..., sides): of primal residuals and slacks."""
-    product: Array
-    """(..., sides): of s z."""
-    per_gap: Array
-    per_product: Array
-
-    @staticmethod
-    def equal(n: int, sides: int, dtype: Any) -> "Weights":
-        """Ones."""
-        x, s = np.ones(n, dtype), np.ones(sides, dtype)
-        return Weights(x, x, s, s, s, s)
 
 
 class Tolerance(NamedTuple):

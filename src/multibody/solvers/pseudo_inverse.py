@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import check_values, eye_like, floats, is_traced, numbers, transpose
-from multibody.solvers.array_functions import evaluate
+from multibody.solvers.compiled_functions import evaluate
 from multibody.solvers.least_squares import left_inverse, row_factors, row_space
 
 

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, batch_shape, choice, first, floats, is_traced
-from multibody.solvers import daqp, qp_phases
-from multibody.solvers.array_functions import evaluate, kernel_for
+from multibody.solvers import daqp, infeasibility_phases
+from multibody.solvers.compiled_functions import evaluate, kernel_for
 from multibody.solvers.equilibration import own_residual
 from multibody.solvers.program import Program, Rows, Status, residuals
 from multibody.tracing.record.loop import loop
@@ -155,8 +155,8 @@ def _named(arrays: tuple[Any, ...]) -> dict[str, tuple[Array, int]]:
 def _outcome(H: Array, g: Array, *rows: Array) -> tuple[Array, Array, Array, Array]:
     """x with the multipliers and the slacks of all rows, the residuals, the status, and 1 if it can be refined."""
     program = Program(H, g, Rows(*rows))
-    x, multipliers, conditions, status = qp_phases.solve(program)
-    small = np.where(qp_phases.can_be_refined(program, x, status), 1.0, 0.0)
+    x, multipliers, conditions, status = infeasibility_phases.solve(program)
+    small = np.where(infeasibility_phases.can_be_refined(program, x, status), 1.0, 0.0)
     return np.concatenate([x, multipliers, program.rows.slacks(x)], axis=-1), conditions, status, small
 
 
@@ -167,7 +167,7 @@ def _refined(H: Array, g: Array, *arrays: Array) -> tuple[Array, ...]:
 
     def once(carry: tuple[Array, ...]) -> tuple[Array, ...]:
         x, multipliers = carry[0][..., :n], carry[0][..., n : (n + values.shape[-1]) // 2]
-        x, multipliers, conditions, status = qp_phases.refine(program, x, multipliers, carry[-1])
+        x, multipliers, conditions, status = infeasibility_phases.refine(program, x, multipliers, carry[-1])
         return np.concatenate([x, multipliers, program.rows.slacks(x)], axis=-1), conditions, status
 
     return loop(1, once, (values, conditions, status), until=lambda _: ~(small > 0))
@@ -252,7 +252,7 @@ def _judge(x: Array, multipliers: Array, H: Array, g: Array, *rows: Array) -> tu
     crossed = np.any(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf), axis=-1)
     total = sum(np.sum(np.abs(part), axis=-1) for part in (np.sum(np.abs(H), axis=-1), g, slacks, x))
     conditions, fits = residuals(program, x, multipliers), symmetric & ~crossed & (total < np.inf)
-    small = qp_phases.can_be_refined(program, x, np.zeros_like(total))
+    small = infeasibility_phases.can_be_refined(program, x, np.zeros_like(total))
     return conditions, slacks, np.where(fits, np.where(small, 2.0, 1.0), 0.0)
 
 

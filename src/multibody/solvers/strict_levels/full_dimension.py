@@ -20,9 +20,9 @@ from multibody.geometry._arrays import is_traced, matvec, transpose
 from multibody.solvers import interior_point
 from multibody.solvers.equilibration import MAX_OWN_RESIDUAL, gradient_terms, has_small_terms, own_residual
 from multibody.solvers.hierarchical_least_squares import Equations, damped_solution
+from multibody.solvers.infeasibility_phases import CONVERGED
 from multibody.solvers.least_squares import left_solution, row_factors, row_space
 from multibody.solvers.program import Bounds, Rows, Status
-from multibody.solvers.qp_phases import CONVERGED
 from multibody.tracing.record.loop import loop
 
 Array = NDArray[Any]

@@ -1,4 +1,4 @@
-"""The phases of a quadratic program that always has an answer, for arrays and traced arrays.
+"""Infeasible and unbounded quadratic programs: phases that always end with an answer, for arrays and traced arrays.
 
 If rows contradict each other, two objectives follow one another: the least violation, by the sum of the squares of
 A x - b and of the violations of C x's bounds, and then the objective of the program. The first is a program whose rows
