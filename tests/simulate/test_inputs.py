@@ -171,6 +171,14 @@ def test_states_of_steps_that_are_refused(legged, change, words):
         simulator.step(change(simulator.start(stand)))
 
 
+def test_robots_without_joints_are_refused():
+    rock = mb.Robot(mb.Builder("rock").body("rock", mass=1.0, shape=mb.model.shapes.Sphere(0.1)).model())
+    with pytest.raises(mb.InputError, match="Simulator: expected a robot with joints, got 'rock'"):
+        simulate.Simulator(rock)
+    with pytest.raises(mb.InputError, match="robot: expected one with joints, got 'rock'"):
+        rock.inverse_kinematics("rock", rock.pose("rock", np.zeros(0)))
+
+
 def test_lists_are_states_and_forces():
     arm = mb.load("double-pendulum")
     settings = {"dt": 0.01, "method": "rk4"}

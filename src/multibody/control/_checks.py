@@ -43,9 +43,11 @@ def refuse_traced(what: str, *values: Any) -> None:
 
 
 def expect_robot(robot: Any) -> Robot:
-    """The robot, if it is one."""
+    """The robot, if it is one that can move."""
     if not isinstance(robot, Robot):
         raise InputError(f"robot: expected a Robot, got {type(robot).__name__}")
+    if not robot.nv:
+        raise InputError(f"robot: expected one with joints, got {robot.name!r}")
     return robot
 
 

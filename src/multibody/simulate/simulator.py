@@ -103,6 +103,8 @@ class Simulator:
         """
         if not isinstance(robot, Robot):
             raise InputError(f"Simulator: expected a Robot, got {type(robot).__name__}")
+        if not robot.nv:
+            raise InputError(f"Simulator: expected a robot with joints, got {robot.name!r}")
         self.robot, self.tree = robot, robot.tree
         self.dt = number(dt, "dt, in s", positive=True)
         self.method = choice(method, "method", tuple(METHODS))
