@@ -119,21 +119,21 @@ def test_a_kernel_in_other_processes(tmp_path):
         assert (np.asarray(study.results()[name]) == expected[name]).all()
 
 
-def test_parcels_hold_code_and_are_rebuilt_for_other_processors(simulator, monkeypatch, tmp_path):
+def test_packed_studies_hold_code_and_are_rebuilt_for_other_processors(simulator, monkeypatch, tmp_path):
     kernel = mb.compile(lambda x: 2 * x + 1, ())
     simulator([0.1, 0.2], seconds=0.02)
 
     def function(sample):
         return {"y": kernel(sample["x"]), "q": simulator([0.1, 0.2], seconds=0.02).q[-1]}
 
-    parcel = pack(Job(function, None, 0, True, tmp_path), {}, None)
-    same = unpack(parcel).function
+    packed = pack(Job(function, None, 0, True, tmp_path), {}, None)
+    same = unpack(packed).function
     assert same is not function
     sample = {"x": np.arange(3.0)}
     assert (same(sample)["y"] == function(sample)["y"]).all()
     real = mb.compiler.codegen.target.host()
     monkeypatch.setattr(mb.compiler.codegen.target, "host", lambda: real._replace(features=real.features + ",+other"))
-    other = unpack(parcel + b" ").function
+    other = unpack(packed + b" ").function
     monkeypatch.undo()
     assert (other(sample)["y"] == function(sample)["y"]).all()
     assert (other(sample)["q"] == function(sample)["q"]).all()
@@ -145,10 +145,10 @@ def test_compiled_kernels_travel(tmp_path, monkeypatch):
     kernel = mb.compile(lambda x: 3 * x + 1.2345, ())
     kernel(np.arange(3.0))
     key = kernel._code.key
-    parcel = pack(Job(abs, None, 0, True, tmp_path), code_cache.entries(), cpu_class())
+    packed = pack(Job(abs, None, 0, True, tmp_path), code_cache.entries(), cpu_class())
     monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path / "cache"))
     assert disk_cache.load(key) is None
-    unpack(parcel)
+    unpack(packed)
     assert disk_cache.load(key) == kernel._code.entry
 
 
@@ -160,8 +160,8 @@ def test_kernels_that_a_worker_has_are_left_alone(tmp_path, monkeypatch):
     kernels = [mb.compile(lambda x, k=k: k + np.sin(4.321 * x), ()) for k in range(3)]
     for kernel in kernels:
         kernel(np.arange(3.0))
-    parcel = pack(Job(abs, None, 1, True, tmp_path), code_cache.entries(), cpu_class())
-    unpack(parcel)  # also where an earlier test has removed them from the disk
+    packed = pack(Job(abs, None, 1, True, tmp_path), code_cache.entries(), cpu_class())
+    unpack(packed)  # also where an earlier test has removed them from the disk
     other = pack(Job(abs, None, 2, True, tmp_path), code_cache.entries(), cpu_class())
     checks, written, match_disk = [], [], _sources.match_disk
     monkeypatch.setattr(_sources, "match_disk", lambda: checks.append(1) or match_disk())

@@ -1,8 +1,8 @@
 """Serialisation of a study for its workers: function, samples, and the kernels that are compiled already.
 
 Functions of the user's own modules are sent with their code, because workers need not have these modules. Kernels are
-sent as object code, and are compiled anew for another class of processor. Parcels go from a process to its workers,
-never into a store.
+sent as object code, and are compiled anew for another class of processor. A packed study goes from a process to its
+workers, never into a store.
 """
 
 import copyreg
@@ -65,13 +65,13 @@ def pack(job: Job, entries: Mapping[str, Any], cpu: str | None) -> bytes:
     return buffer.getvalue()
 
 
-def unpack(parcel: bytes) -> Job:
+def unpack(packed_job: bytes) -> Job:
     """Restore a study, and put its kernels into the code cache; the last few studies are kept."""
-    digest = hashlib.sha256(parcel).hexdigest()
+    digest = hashlib.sha256(packed_job).hexdigest()
     if digest not in _unpacked:
         import cloudpickle
 
-        job, entries, cpu = cloudpickle.loads(parcel)
+        job, entries, cpu = cloudpickle.loads(packed_job)
         if cpu == cpu_class():
             code_cache.take(entries)
         for old in list(_unpacked)[: 1 - MAX_UNPACKED]:

@@ -68,7 +68,7 @@ class Dask(ChunkExecutor):
         self._distributed = _distributed()
         address = getattr(client, "scheduler_address", client)
         self._address = address if isinstance(address, str) else None
-        self._name, self._parcel = "", b""
+        self._name, self._packed_job = "", b""
         self._client: Any = client if self._address is None else self._connect()
         self._path, self._limit = path, limit
         self._ended: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
@@ -89,7 +89,7 @@ class Dask(ChunkExecutor):
 
     def equip(self, job: Job, entries: dict[str, Any], cpu: str | None) -> None:
         self._unregister()
-        self._name, self._parcel = f"multibody-{os.urandom(8).hex()}", pack(job, entries, cpu)
+        self._name, self._packed_job = f"multibody-{os.urandom(8).hex()}", pack(job, entries, cpu)
         self._register()
 
     def submit(self, task: Task) -> None:
@@ -196,7 +196,7 @@ class Dask(ChunkExecutor):
         from multibody.sweep.executors.dask_plugin import StudyPlugin
 
         try:
-            self._client.register_plugin(StudyPlugin(self._name, self._parcel), name=self._name)
+            self._client.register_plugin(StudyPlugin(self._name, self._packed_job), name=self._name)
             self._is_new = False
         except (OSError, TimeoutError) as error:
             log.info("not all workers could be given the study: %s", error)
@@ -212,7 +212,7 @@ class Dask(ChunkExecutor):
             try:
                 return self._distributed.Client(self._address, timeout=timeout, set_as_default=False)
             except (OSError, TimeoutError) as error:
-                if time.monotonic() > deadline or not self._parcel:
+                if time.monotonic() > deadline or not self._packed_job:
                     raise SweepError(f"{_gone(self._address)}: {error}") from None
                 time.sleep(1.0)
 

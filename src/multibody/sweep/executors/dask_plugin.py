@@ -8,12 +8,12 @@ from multibody.sweep.executors import dask_worker
 class StudyPlugin(WorkerPlugin):
     """Keeps a packed study on a worker."""
 
-    def __init__(self, name: str, parcel: bytes) -> None:
-        self.name, self.parcel = name, parcel
+    def __init__(self, name: str, packed_job: bytes) -> None:
+        self.name, self.packed_job = name, packed_job
 
     def setup(self, worker: Worker) -> None:
         del worker
-        dask_worker.receive(self.name, self.parcel)
+        dask_worker.receive(self.name, self.packed_job)
 
     def teardown(self, worker: Worker) -> None:
         del worker

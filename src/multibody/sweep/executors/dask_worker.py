@@ -21,7 +21,7 @@ CHECK_INTERVAL = 0.02
 SETTLED_AGE = 15.0
 """The age of a process, in s, that has been a worker for `SETTLING_TIME` in any case."""
 
-_parcels: dict[str, bytes] = {}
+_packed_jobs: dict[str, bytes] = {}
 """Packed studies by the names of their plugins."""
 _imported = time.monotonic()
 """The time at which this worker registered, or later."""
@@ -31,19 +31,19 @@ class WorkerLost(SweepError):  # noqa: N818  another worker may succeed
     """A worker that died, or has no study yet, so that its task can be tried again."""
 
 
-def receive(name: str, parcel: bytes) -> None:
+def receive(name: str, packed_job: bytes) -> None:
     """Keep a packed study."""
-    _parcels[name] = parcel
+    _packed_jobs[name] = packed_job
 
 
 def forget(name: str) -> None:
     """Drop a study that is over."""
-    _parcels.pop(name, None)
+    _packed_jobs.pop(name, None)
 
 
 def compute(name: str, task: Task, limit: float | None) -> ChunkResult:
     """Compute and write a chunk, with a limit in s for each call of the function."""
-    job = unpack(_parcel(name))
+    job = unpack(_packed_job(name))
     log = task.log(job.path)
     if task.chunk < 0 or log.exists():
         _settle()
@@ -57,9 +57,9 @@ def compute(name: str, task: Task, limit: float | None) -> ChunkResult:
     return write(computed)
 
 
-def _parcel(name: str) -> bytes:
+def _packed_job(name: str) -> bytes:
     try:
-        return _parcels[name]
+        return _packed_jobs[name]
     except KeyError:
         raise WorkerLost("a worker has not got the study yet") from None
 

@@ -29,14 +29,14 @@ class Futures(ChunkExecutor):
         self.workers = int(known or os.cpu_count() or 1)
         self.ahead = 2 * self.workers
         self._executor, self._path = executor, path
-        self._parcel = b""
+        self._packed_job = b""
         self._waiting: deque[Task] = deque()
         self._under_way: set[Future[ChunkResult]] = set()
         self._alone = False
         """Whether the chunk under way has to be the only one."""
 
     def equip(self, job: Job, entries: dict[str, Any], cpu: str | None) -> None:
-        self._parcel = pack(job, entries, cpu)
+        self._packed_job = pack(job, entries, cpu)
 
     def submit(self, task: Task) -> None:
         self._waiting.append(task)
@@ -69,13 +69,13 @@ class Futures(ChunkExecutor):
                 self._alone = True
             task = self._waiting.popleft()
             try:
-                self._under_way.add(self._executor.submit(_compute, self._parcel, task))
+                self._under_way.add(self._executor.submit(_compute, self._packed_job, task))
             except (BrokenExecutor, RuntimeError) as error:
                 raise _broken(error) from error
 
 
-def _compute(parcel: bytes, task: Task) -> ChunkResult:
-    return compute(unpack(parcel), task)
+def _compute(packed_job: bytes, task: Task) -> ChunkResult:
+    return compute(unpack(packed_job), task)
 
 
 def _broken(error: BaseException) -> SweepError:

@@ -27,7 +27,7 @@ POLL_INTERVAL = 1.0
 class _Worker:
     """A worker process, its current chunk, and the chunks that it has computed and not yet written."""
 
-    def __init__(self, parcel: bytes, memory: int | None) -> None:
+    def __init__(self, packed_job: bytes, memory: int | None) -> None:
         quiet = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # the parent handles it
         start = f"{quiet}; sys.path[:] = {sys.path!r}; from {worker_process.__name__} import main; main("
         single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -45,12 +45,12 @@ class _Worker:
         self.since = math.inf
         """The time at which it got a task or called the function; infinite while it writes what it has computed."""
         self.unopened = 0
-        """Parcels that it has not unpacked yet."""
-        self.equip(parcel, memory)
+        """Packed studies that it has not unpacked yet."""
+        self.equip(packed_job, memory)
 
-    def equip(self, parcel: bytes, memory: int | None) -> None:
+    def equip(self, packed_job: bytes, memory: int | None) -> None:
         self.unopened += 1
-        self._send((parcel, memory))
+        self._send((packed_job, memory))
 
     def give(self, task: Task) -> None:
         self.task, self.since = task, time.monotonic()
@@ -99,15 +99,15 @@ class Processes(ChunkExecutor):
         self.workers = workers
         self.ahead = 2 * self.workers + 1
         self._path, self._limit, self._memory = path, limit, memory
-        self._parcel = b""
+        self._packed_job = b""
         self._workers: list[_Worker] = []
         self._waiting: deque[Task] = deque()
         self._idle_deaths = 0
 
     def equip(self, job: Job, entries: dict[str, Any], cpu: str | None) -> None:
-        self._parcel = pack(job, entries, cpu)
+        self._packed_job = pack(job, entries, cpu)
         for worker in self._workers:
-            worker.equip(self._parcel, self._memory)
+            worker.equip(self._packed_job, self._memory)
 
     def submit(self, task: Task) -> None:
         self._waiting.append(task)
@@ -143,7 +143,7 @@ class Processes(ChunkExecutor):
             starting += 1
 
     def _start(self) -> None:
-        self._workers.append(_Worker(self._parcel, self._memory))
+        self._workers.append(_Worker(self._packed_job, self._memory))
 
     def _receive(self, worker: _Worker) -> list[ChunkResult]:
         answer = worker.receive()

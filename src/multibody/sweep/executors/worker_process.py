@@ -38,9 +38,9 @@ def main(handle: int) -> None:
         except (EOFError, OSError):
             return
         if not isinstance(message, Task):
-            parcel, memory = message
+            packed_job, memory = message
             try:
-                job = unpack(parcel)
+                job = unpack(packed_job)
             except Exception as error:
                 send(SweepError(f"the study cannot be unpacked in another process: {one_line(error)}"))
                 return
