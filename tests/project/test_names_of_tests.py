@@ -6,7 +6,7 @@ from ..every_law import each_case
 
 ROOT = Path(__file__).parents[2]
 SOURCES, TESTS = ROOT / "src" / "multibody", ROOT / "tests"
-ROOMS = ("geometry", "tracing", "model", "algorithms", "textbook", "compiler", "robot", "solvers")
+ROOMS = ("geometry", "tracing", "model", "algorithms", "textbook", "compiler", "robot", "solvers", "sweep")
 
 ELSEWHERE = {
     # axioms, laws of values, and the documents' own examples
@@ -207,6 +207,36 @@ ELSEWHERE = {
     "solvers/predictor_corrector.py": "solvers/test_interior_point.py",
     "solvers/program.py": "solvers/test_quadratic_program.py",
     "solvers/strict_levels/reduced_bases.py": "control/test_whole_body.py",
+    # studies by what happens to them: failures, resumption, damage, executors
+    "sweep/attempts.py": "sweep/test_at_resume.py",
+    "sweep/calibration.py": "sweep/test_study.py",
+    "sweep/chunks.py": "sweep/test_executors.py",
+    "sweep/cpu.py": "sweep/test_store.py",
+    "sweep/designs/designs.py": "sweep/test_samples.py",
+    "sweep/designs/permutation.py": "sweep/test_samples.py",
+    "sweep/designs/sobol.py": "sweep/test_samples.py",
+    "sweep/errors.py": "sweep/test_failures.py",
+    "sweep/evaluation.py": "sweep/test_failures.py",
+    "sweep/executors/dask_plugin.py": "sweep/test_dask.py",
+    "sweep/executors/dask_worker.py": "sweep/test_dask.py",
+    "sweep/executors/executor.py": "sweep/test_executors.py",
+    "sweep/executors/futures.py": "sweep/test_executors.py",
+    "sweep/executors/in_process.py": "sweep/test_executors.py",
+    "sweep/executors/processes.py": "sweep/test_failures.py",
+    "sweep/executors/worker_process.py": "sweep/test_failures.py",
+    "sweep/identity.py": "sweep/test_functions.py",
+    "sweep/preparation.py": "sweep/test_study.py",
+    "sweep/progress.py": "sweep/test_study.py",
+    "sweep/retries.py": "sweep/test_executors.py",
+    "sweep/scheduler.py": "sweep/test_executors.py",
+    "sweep/selection.py": "sweep/test_plots.py",
+    "sweep/shipping.py": "sweep/test_functions.py",
+    "sweep/store/atomic_files.py": "sweep/test_store.py",
+    "sweep/store/commits.py": "sweep/test_store_attacks.py",
+    "sweep/store/dataset.py": "sweep/test_study.py",
+    "sweep/store/format.py": "sweep/test_store.py",
+    "sweep/store/lock.py": "sweep/test_study.py",
+    "sweep/store/record.py": "sweep/test_study.py",
 }
 """Sources without a test of their name, and the file that tests them."""
 
