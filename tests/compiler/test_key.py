@@ -18,6 +18,8 @@ from multibody import _sources
 from multibody.compiler.cache.key import key
 from multibody.compiler.codegen import target
 
+from ..sampling import sampled
+
 
 def test_keys_tell_machines_versions_and_sources_apart(monkeypatch):
     here, keys = target.host(), [key("x")]
@@ -109,7 +111,7 @@ def result(process):
     return output.split("\n")[-2]
 
 
-@pytest.mark.parametrize("moment", [["import"], ["early", "import"], ["early"], []])
+@pytest.mark.parametrize("moment", sampled([["import"], ["early", "import"], ["early"], []], every=2))
 def test_sources_that_are_replaced_under_a_process(library, moment):
     """The new file has the size and the time of the old one; whichever code the process runs, no other one gets it."""
     gear = library / "algorithms" / "gear.py"
