@@ -55,19 +55,16 @@ def before(step: Step, states: list[State], inputs: Any, memory: Any) -> list[st
     told = []
     if isinstance(step.controller, PD) and not rule.has_contacts:
         count = len(actuated_indices(tree))
-        K, D = (
-            np.diag(with_zero_base(tree, np.broadcast_to(k, (count,))))
-            for k in (step.controller.kp, step.controller.kd)
-        )
+        gains = step.controller.kp, step.controller.kd
+        K, D = (np.diag(with_zero_base(tree, np.broadcast_to(k, (count,)))) for k in gains)
         words = f"PD is explicit in method {method!r}"
         told += _explicit([(M, K, D) for M in masses], dt, words, 'or method="contact", which has it implicit')
     if isinstance(step.controller, Function) and (step.controller.count == 3 or inputs is not None):
         every = step.control_every
         held = f", held over {every} steps," if every > 1 else ""
-        gains = [(M, *_gains(step, state, inputs, memory)) for M, state in zip(masses, states, strict=True)]
-        told += _explicit(
-            gains, dt * every, f"the controller{held} is explicit", 'or simulate.PD, which is implicit in "contact"'
-        )
+        systems = [(M, *_gains(step, state, inputs, memory)) for M, state in zip(masses, states, strict=True)]
+        words = f"the controller{held} is explicit"
+        told += _explicit(systems, dt * every, words, 'or simulate.PD, which is implicit in "contact"')
     if step.passive and not rule.has_contacts:
         springs, damping = np.diag(spring_stiffness(tree)), np.diag(np.broadcast_to(tree.damping, (tree.nv,)))
         words = f"springs and damping of joints are explicit in method {method!r}"
@@ -88,9 +85,7 @@ def after(step: Step, run: Run) -> list[str]:
                 f"impulses of contacts did not agree in {bad.sum()} of {bad.size} rows, by {worst:.1g} m/s at worst: "
                 "more sweeps=, a shorter dt, or fewer contacts on one link"
             )
-    told += _taken(step, run)
-    told += _depth(step, run)
-    return told
+    return told + _taken(step, run) + _depth(step, run)
 
 
 def _explicit(systems: Sequence[tuple[Any, ...]], dt: float, what: str, way_out: str) -> list[str]:

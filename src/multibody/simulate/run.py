@@ -128,7 +128,8 @@ class Run:
 
     def energy(self) -> NDArray[Any]:
         """(..., rows): kinetic and potential energy together, in J.  [RD 3.28-3.33]"""
-        robot, own = self._robot("energy"), {"parameters": self._values()}
+        robot = self._robot("energy")
+        own: dict[str, Any] = {"parameters": self._values()}
         return robot.kinetic_energy(self.q, self.v, **own) + robot.potential_energy(self.q, **own)
 
     def momentum(self) -> NDArray[Any]:

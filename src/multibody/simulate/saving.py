@@ -11,7 +11,7 @@ from multibody._saving import check_place
 from multibody.errors import InputError
 from multibody.robot import Robot
 from multibody.simulate.run import ROWS, Run
-from multibody.tracing.record.layout import flatten, rebuild
+from multibody.tracing.record.layout import flatten_to_list, rebuild
 
 FORMAT = 2
 """The version of the file format; other versions are refused."""
@@ -24,8 +24,7 @@ def save(run: Run, path: str | PathLike[str]) -> None:
     arrays |= {name: x for name in ROWS if (x := getattr(run, name)) is not None}
     arrays |= {f"output:{name}": x for name, x in run.outputs.items()}
     arrays |= {f"parameter:{name}": x for name, x in run.parameters.items()}
-    state: list[Any] = []
-    layout = flatten(dict(run.state), state.append)
+    state, layout = flatten_to_list(dict(run.state))
     arrays |= {f"state:{k}": x for k, x in enumerate(state)}
     text = json.dumps({"format": FORMAT, "layout": layout, **run.about})
     try:

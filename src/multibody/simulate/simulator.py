@@ -339,9 +339,7 @@ class Simulator:
 
     def __repr__(self) -> str:
         parts = [self.robot.name, f"dt={self.dt:g}", f"method={self.method!r}"]
-        parts += [f"{len(self.contacts)} contacts"] if self.contacts else []
-        parts += [f"{len(self.pairs)} pairs"] if self.pairs else []
-        parts += [f"{len(self.constraints)} constraints"] if self.constraints else []
+        parts += [f"{len(x)} {name}" for name in ("contacts", "pairs", "constraints") if (x := getattr(self, name))]
         parts += [name for name in ("passive", "limits", "effort") if getattr(self, name)]
         return f"<Simulator {', '.join(parts)}>"
 

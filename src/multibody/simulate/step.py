@@ -77,10 +77,7 @@ class Step:
         return self._after(state, result), self._recorded(start, result)
 
     def _input(self, values: Mapping[str, Any]) -> Any:
-        if "input" in values:
-            return values["input"]
-        keyed = _named(values, "input:")
-        return keyed or self.goal
+        return values["input"] if "input" in values else _named(values, "input:") or self.goal
 
     def _gains(self, parameters: Mapping[str, Any]) -> Any:
         if not isinstance(self.controller, PD):

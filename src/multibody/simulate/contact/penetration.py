@@ -41,8 +41,9 @@ def resolve_penetration(problem: ContactProblem, q: NDArray[Any], limits: list[t
         lower = np.concatenate([-gaps(tree, pairs, q) if pairs else np.zeros((0,)), bounds.lower - at])
         upper = np.concatenate([np.full(count, np.inf), bounds.upper - at])
         worst = np.max(np.maximum(lower, -upper))
-        error = None if constraints is None else constraints.projection.error(q) / CONSTRAINT_TOLERANCE
-        return lower, upper, worst if error is None else np.maximum(worst, error)
+        if constraints is not None:
+            worst = np.maximum(worst, constraints.projection.error(q) / CONSTRAINT_TOLERANCE)
+        return lower, upper, worst
 
     def lift(carry: Any) -> Any:
         q, worst, part = carry
