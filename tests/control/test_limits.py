@@ -107,3 +107,20 @@ def test_a_limit_of_some_velocities_holds_them(is_box):
     assert command.report.slack("slow").shape == (1,)
     velocity = control.VelocityControl(arm, [[rest]], limits=(Slow("slow", is_box),))(q, rest=q + 1.0)
     assert_allclose(velocity, [1.0, 0.2, 1.0], atol=1e-8)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("solver", ["interior-point", "daqp"])
+def test_ranges_of_joints_give_way_to_velocity_limits_on_both_sides(side, solver):
+    """A joint far above its range came back faster than its velocity limit, one below it did not."""
+    arm = mb.load("panda")
+    q = (arm.tree.lower + arm.tree.upper) / 2
+    q[0] = (arm.tree.upper if side > 0 else arm.tree.lower)[0] + 0.3 * side
+    for limits in (
+        (control.VelocityLimits(), control.JointLimits()),
+        (control.JointLimits(), control.VelocityLimits()),
+    ):
+        body = control.WholeBody(arm, [], [[control.PostureTask("rest")]], limits=limits)
+        command = body(q, np.zeros(7), rest_acceleration=np.zeros(7), dt=0.01, solver=solver)
+        assert_allclose(0.01 * command.a[0], -side * arm.tree.velocity_limits[0], rtol=1e-9)
+        assert command.report.violated == ["rest", "joint limits"]

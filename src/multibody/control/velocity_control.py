@@ -164,7 +164,7 @@ class VelocityControl(RobotController):
         if not limits:
             return lexicographic(levels, support, self._damping)[0]
         ranges = [(limit, limit.velocity_range(tree, q, values.get("dt"))) for limit in limits]
-        bounds, box = merge(ranges, tree, _earlier_wins)
+        bounds, box = merge(ranges, tree)
         return solve_within(levels, Bounds(*bounds), tuple(box), support, self._damping)
 
     def _rows(self, task: Task, values: Mapping[str, Any]) -> Equations:
@@ -179,9 +179,3 @@ class VelocityControl(RobotController):
     def __repr__(self) -> str:
         levels = " > ".join(" + ".join(task.name for task in level) for level in self._levels)
         return f"<VelocityControl of {self._robot.name!r}: {levels}>"
-
-
-def _earlier_wins(ends: tuple[Any, Any], later: tuple[Any, Any]) -> tuple[Any, Any]:
-    """The bounds of a later limit within those of an earlier one."""
-    lower, upper = (np.minimum(np.maximum(end, ends[0]), ends[1]) for end in later)
-    return lower, upper

@@ -1,7 +1,7 @@
 """The contract of limits: rows of a robot's velocity between bounds, and the rows of several limits together."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -129,26 +129,24 @@ class Limit(Rows):
         return self
 
 
-Ends = tuple[Any, Any]
-
-
-def merge(
-    parts: Iterable[tuple[Limit, Range]], tree: Tree, both: Callable[[Ends, Ends], Ends]
-) -> tuple[Range, list[int]]:
+def merge(parts: Iterable[tuple[Limit, Range]], tree: Tree) -> tuple[Range, list[int]]:
     """The rows of limits with their ranges, and the velocities that the first rows are.
 
-    These are the velocities of boxes, each with one row: `both` joins the bounds of two boxes.
+    These are the velocities of boxes, each with one row. Of bounds that exclude each other the earlier ones hold, first
+    those that do not depend on dt: velocities are what actuators can do at all, and ranges of joints give way to them.
     """
-    box: dict[int, Ends] = {}
+    box: dict[int, tuple[Any, Any]] = {}
     others, batch = [], ()
-    for limit, own in parts:
+    for limit, own in sorted(parts, key=lambda part: part[0].needs_dt):
         if not limit.is_box:
             others.append(own)
             continue
         batch = own.J.shape[:-2]
         for row, k in enumerate(limit.bounded_rows(tree)):
-            ends = own.lower[..., row], own.upper[..., row]
-            box[k] = both(box[k], ends) if k in box else ends
+            lower, upper = own.lower[..., row], own.upper[..., row]
+            if k in box:
+                lower, upper = (np.minimum(np.maximum(end, box[k][0]), box[k][1]) for end in (lower, upper))
+            box[k] = lower, upper
     velocities = sorted(box)
     if box:
         lower, upper = (np.stack([box[k][end] for k in velocities], axis=-1) for end in (0, 1))

@@ -17,9 +17,8 @@ from multibody.model.tree import Tree
 class JointLimits(BoxLimit):
     """Joints within their range after the time dt: (lower - q) / dt <= v <= (upper - q) / dt.
 
-    In `VelocityControl` a joint outside of its range moves back, as fast as velocity limits let it if these are there
-    too. In `WholeBody` it moves back at least at the velocity from which `deceleration` stops it at its limit, as far
-    as the torques allow.
+    A joint outside of its range moves back, as fast as velocity limits let it if these are there too. In `WholeBody` it
+    moves back at least at the velocity from which `deceleration` stops it at its limit, as far as the torques allow.
     Coordinates that are no integrals of velocities, such as quaternions, have no bounds.
 
     >>> import multibody as mb

@@ -192,8 +192,8 @@ class Problem:
         return not any(task.contact in soles for task in tasks)
 
     def _merge_ranges(self, ranges: Mapping[str, Range], unknowns: Unknowns) -> Bounds:
-        """All acceleration limits; limits of the same joint are one row with the narrower bounds."""
-        rows, _ = merge([(limit, ranges[limit.name]) for limit in self.limits], self.tree, _narrower)
+        """All acceleration limits; limits of the same joint are one row."""
+        rows, _ = merge([(limit, ranges[limit.name]) for limit in self.limits], self.tree)
         a = unknowns.a.transform(rows.J)
         return Bounds(a.matrix, rows.lower - a.offset, rows.upper - a.offset)
 
@@ -343,12 +343,6 @@ def _stack(level: Sequence[AnyTask], parts: Sequence[TaskRows]) -> tuple[Array, 
     roots = [1.0] if len(parts) == 1 else [float(np.sqrt(task.weight)) for task in level]
     natural = [part.natural if root == 1.0 else root * part.natural for root, part in zip(roots, parts, strict=True)]
     return A, b, reduce(np.maximum, natural)
-
-
-def _narrower(ends: tuple[Any, Any], others: tuple[Any, Any]) -> tuple[Any, Any]:
-    """The narrower of two pairs of bounds; of those that exclude each other, the lesser upper one."""
-    top = np.minimum(ends[1], others[1])
-    return np.minimum(np.maximum(ends[0], others[0]), top), top
 
 
 def _relative(slack: Array, scale: Array) -> Array:
