@@ -94,8 +94,8 @@ class InertiaEllipsoids(Overlay):
             moments, axes = np.linalg.eigh(np.asarray(body.inertia.inertia, float))
             self._axes.append(axes * np.sign(np.linalg.det(axes)))
             radii = np.sqrt(np.maximum(moments.sum() / 2 - moments, 1e-12) * 5 / body.inertia.mass)
-            place = f"{self.path}/{body.name}"
-            self.nodes.append(self.scene.add_icosphere(place, 1.0, INERTIA, opacity=0.45, scale=tuple(radii.tolist())))
+            look = {"color": INERTIA, "opacity": 0.45, "cast_shadow": False, "scale": tuple(radii.tolist())}
+            self.nodes.append(self.scene.add_icosphere(f"{self.path}/{body.name}", 1.0, **look))
 
     def follow(self, q: NDArray[Any]) -> None:
         poses = self.robot.poses(q)

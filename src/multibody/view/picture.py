@@ -20,6 +20,7 @@ from multibody.view.shapes.decimation import shapes_for_picture
 
 DOTS = 100
 """Pixels in an inch of the figure."""
+ARROW = {"arrowstyle": "-|>", "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
 
 
 def picture(
@@ -118,12 +119,7 @@ def _draw_frame(axes: Any, camera: Camera, pose: Pose, length: float, name: str)
     start = camera.project(pose.position)
     ends = camera.project(pose.position + length * pose.rotation.matrix.T)
     for end, color in zip(ends, AXES, strict=True):
-        axes.annotate(
-            "",
-            end[:2],
-            start[:2],
-            arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.8, "shrinkA": 0, "shrinkB": 0},
-        )
+        axes.annotate("", end[:2], start[:2], arrowprops=ARROW | {"color": color})
     axes.annotate(
         name, start[:2], (6, -6), textcoords="offset points", fontsize=9, va="top",
         bbox={"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.7},

@@ -23,12 +23,7 @@ class Player:
     """Shows the rows of a run at their times, on a thread of its own, until it is closed."""
 
     def __init__(
-        self,
-        server: Any,
-        t: NDArray[Any],
-        show: Callable[[int], None],
-        speed: float,
-        follow: Callable[[float], None],
+        self, server: Any, t: NDArray[Any], show: Callable[[int], None], speed: float, follow: Callable[[float], None]
     ) -> None:
         """`show` is called with the row at each frame, `follow` with the time, less often."""
         self.t = np.asarray(t, float)

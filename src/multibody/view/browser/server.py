@@ -45,17 +45,18 @@ def serve(host: str, port: int | None, hosts: tuple[str, ...]) -> Any:
         from viser.infra import _infra
     except ImportError as error:
         raise missing_package("the viewer needs viser", "view", str(error.name)) from None
+    infra: Any = _infra
     checked = _CheckedHost(host)
     checked.check = OriginCheck(tuple(name.lower() for name in hosts))
     with _PATCH_LOCK.hold():
-        websockets: Any = _infra.websockets
+        websockets = infra.websockets
         asyncio = SimpleNamespace(server=SimpleNamespace(serve=_checked_serve(websockets.asyncio.server.serve)))
-        _infra.websockets = SimpleNamespace(**vars(websockets) | {"asyncio": asyncio})  # type: ignore[assignment]
+        infra.websockets = SimpleNamespace(**vars(websockets) | {"asyncio": asyncio})
         try:
             with redirect_stdout(StringIO()):
                 server = viser.ViserServer(host=checked, port=FIRST_PORT if port is None else port, verbose=False)
         finally:
-            _infra.websockets = websockets
+            infra.websockets = websockets
     if not checked.is_checked:
         stop(server)
         raise MultibodyError(f"viser {viser.__version__} listens in a way that is not known here: nothing is served")

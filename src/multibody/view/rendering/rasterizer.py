@@ -31,17 +31,20 @@ def rasterize(points: NDArray[Any], faces: NDArray[Any], size: tuple[int, int], 
         perspective: whether 1/depth is linear on the screen, instead of the depth.
     """
     w, h = size
-    x, y, depth = (points[:, k][faces] for k in range(3))
-    first, rows = _pixels(y.min(axis=1, initial=np.inf), y.max(axis=1, initial=-np.inf), h)
-    columns = _pixels(x.min(axis=1, initial=np.inf), x.max(axis=1, initial=-np.inf), w)[1]
-    drawn = np.flatnonzero((rows > 0) & (columns > 0) & (depth > 0).all(axis=1))
+    corners = np.ascontiguousarray(faces.T)  # (3, n): reductions over the first axis are faster
+    x, y, depth = (points[:, k][corners] for k in range(3))
+    first, rows = _pixels(y.min(axis=0), y.max(axis=0), h)
+    columns = _pixels(x.min(axis=0), x.max(axis=0), w)[1]
+    drawn = np.flatnonzero((rows > 0) & (columns > 0) & (depth > 0).all(axis=0))
     # depth and index in one integer: the minimum is the nearest triangle, and of equally near ones the last
     count = len(faces)
     nearest = np.full(w * h, (int(np.float32(np.inf).view(np.int32)) << 32) | count)
     total = np.cumsum(rows[drawn])
     passes = np.searchsorted(total, np.arange(ROWS_PER_PASS, total[-1] + 1, ROWS_PER_PASS)) if len(total) else []
     for part in np.split(drawn, passes):
-        row, column, near, which = _fragments(x[part], y[part], depth[part], first[part], rows[part], w, perspective)
+        row, column, near, which = _fragments(
+            x[:, part], y[:, part], depth[:, part], first[part], rows[part], w, perspective
+        )
         key = (near.astype(np.float32).view(np.int32).astype(np.int64) << 32) | (count - 1 - part[which])
         np.minimum.at(nearest, row * w + column, key)
     shape = (h, w)
@@ -74,12 +77,12 @@ def _fragments(
     width: int,
     perspective: bool,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """The row, column, depth and triangle of all pixels in some triangles."""
-    order = np.argsort(y, axis=1)
+    """The row, column, depth and triangle of all pixels in some triangles, whose corners are (3, n)."""
+    order = np.argsort(y, axis=0)
     (x0, x1, x2), (y0, y1, y2), (v0, v1, v2) = (
-        np.take_along_axis(values, order, axis=1).T for values in (x, y, 1.0 / depth if perspective else depth)
+        np.take_along_axis(values, order, axis=0) for values in (x, y, 1.0 / depth if perspective else depth)
     )
-    which = np.repeat(np.arange(len(x)), rows)
+    which = np.repeat(np.arange(len(first)), rows)
     row = _ranges(first, rows)
     middle = row + 0.5
     # a row crosses the edge from the lowest corner to the highest, and one of the other two

@@ -1,5 +1,6 @@
 """Pictures of triangles: hidden parts hidden, light, shadows, and a floor."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -39,18 +40,13 @@ def render(surfaces: list[Surface], camera: Camera, floor: float | None, samples
     image = np.tile(BACKGROUND, (h * w, 1))
     _draw_floor(image, np.flatnonzero(bare), camera, floor, shadows)
     image *= bare[:, None]
-    pixel, sample, share, x, y = _covered(seen, (w, h), n)
-    which = seen[sample, pixel]
-    corners = every.faces[which]
-    weights = barycentric(screen[corners], x, y)[..., None]
-    point, normal = (np.sum(values[corners] * weights, axis=1) for values in (every.vertices, every.normals))
-    normal = normal / np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-12)
-    toward = camera.position - point
-    toward = toward / np.linalg.norm(toward, axis=-1, keepdims=True)
-    normal = np.where(_is_backward(screen[corners])[:, None], -normal, normal)  # open meshes have two sides
-    color = share[:, None] * shade(colors[which], normal, toward, shadows.sunny(point, normal))
-    for k in range(n * n):  # a pixel occurs once for each of its samples
-        image[pixel[sample == k]] += color[sample == k]
+    for pixel, which, share, x, y in _covered(seen, (w, h), n):
+        corners = every.faces[which]
+        weights = barycentric(screen[corners], x, y)
+        point, normal = (_interpolated(values[corners], weights) for values in (every.vertices, every.normals))
+        normal = _unit(np.where(_is_backward(screen[corners])[:, None], -normal, normal))  # open meshes have two sides
+        sunny = shadows.sunny(point, normal)
+        image[pixel] += share[:, None] * shade(colors[which], normal, _unit(camera.position - point), sunny)
     return np.clip(image.reshape(h, w, 3), 0.0, 1.0)
 
 
@@ -60,11 +56,21 @@ def _is_backward(corners: NDArray[Any]) -> NDArray[Any]:
     return ax * by - ay * bx > 0
 
 
-def _covered(
-    seen: NDArray[Any], size: tuple[int, int], n: int
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Pixels with each of their triangles once: pixel, first sample, share of the samples, and their mean x and y."""
-    parts = []
+def _interpolated(corners: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
+    """Values (n, 3) between those at the corners, (n, 3, 3); a sum over a middle axis takes longer."""
+    a, b, c = (corners[:, k] * weights[:, k, None] for k in range(3))
+    return a + b + c
+
+
+def _unit(vectors: NDArray[Any]) -> NDArray[Any]:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
+
+
+def _covered(seen: NDArray[Any], size: tuple[int, int], n: int) -> Iterator[tuple[NDArray[Any], ...]]:
+    """Pixels with each of their triangles once: pixel, triangle, its share of the samples, and their mean x and y.
+
+    No part has a pixel twice. `seen` has the triangle of each sample, (n², pixels).
+    """
     offsets = np.divmod(np.arange(n * n)[:, None], n)
     for k in range(n * n):
         pixel = np.flatnonzero((seen[k] >= 0) & (seen[:k] != seen[k]).all(axis=0))
@@ -72,9 +78,7 @@ def _covered(
         count = same.sum(axis=0)
         row, column = (np.sum(same * offset, axis=0) / count + 0.5 for offset in offsets)
         x, y = n * (pixel % size[0]) + column, n * (pixel // size[0]) + row
-        parts.append((pixel, np.full(len(pixel), k), count / n**2, x, y))
-    pixel, sample, share, x, y = (np.concatenate(values) for values in zip(*parts, strict=True))
-    return pixel, sample, share, x, y
+        yield pixel, seen[k, pixel], count / n**2, x, y
 
 
 def _draw_floor(

@@ -66,12 +66,8 @@ def _collada(path: Path) -> Iterator[Part]:
             triangles = primitive.triangleset() if isinstance(primitive, BoundPolylist) else primitive  # polygons, too
             if isinstance(triangles, BoundTriangleSet) and triangles.vertex is not None:
                 diffuse = getattr(getattr(triangles.material, "effect", None), "diffuse", None)
-                color = _opaque(*diffuse[:3]) if isinstance(diffuse, tuple) else None
+                color: Any = (*map(float, diffuse[:3]), 1.0) if isinstance(diffuse, tuple) else None
                 yield np.asarray(triangles.vertex, float) * metre, np.asarray(triangles.vertex_index), color
-
-
-def _opaque(red: float, green: float, blue: float) -> Color:
-    return float(red), float(green), float(blue), 1.0
 
 
 def _others(path: Path) -> Iterator[Part]:
