@@ -6,7 +6,7 @@ One that has the name of an embedded robot is that robot, with symbols for its n
 import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 from multibody._signatures import readable_names
 from multibody.derive.ready_made.branching_hinges import branching_hinges
@@ -73,6 +73,12 @@ def system(name: str) -> System:
         near = difflib.get_close_matches(str(name), SYSTEMS, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(SYSTEMS)}"
         raise InputError(f"no system {name!r}: {hint}")
+    return _made(name)
+
+
+@cache
+def _made(name: str) -> System:
+    """The only system of a name, so that formulas of its kinematics are found once."""
     return SYSTEMS[name].make()
 
 

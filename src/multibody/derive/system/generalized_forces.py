@@ -1,5 +1,6 @@
 """Energies and generalized forces of a system, as formulas."""
 
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -19,6 +20,7 @@ from multibody.derive.system.loads import Actuator, Damper, Force, Generalized, 
 from multibody.derive.system.system import System
 
 
+@lru_cache(maxsize=64)
 def kinetic_energy(system: System) -> sp.Expr:
     """T = Σ (m v_S·v_S + w·Θ w) / 2, linear velocities in the world, angular ones in the body.
 
@@ -47,6 +49,7 @@ def transport_forces(system: System, m_0: sp.Matrix, T_0: sp.Expr) -> sp.Matrix:
     return along(system, m_0) - gradient(system, m_0.dot(sp.Matrix(system.v)) + T_0).T
 
 
+@lru_cache(maxsize=64)
 def potential_energy(system: System) -> sp.Expr:
     """U of gravity and of springs.  [RD 3.32-3.34]"""
     weight = sum((-body.mass * body.position.dot(system.gravity) for body in system.bodies), sp.Integer(0))
