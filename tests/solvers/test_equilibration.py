@@ -96,3 +96,11 @@ def test_what_digits_do_not_allow_is_not_solved():
     answer = control.qp(program[0], program[1], C=C, lower=program[3], upper=program[4])
     right = np.allclose(answer.x, enumerated(*program), rtol=1e-8)
     assert right == (answer.status is Status.SOLVED)
+
+
+@pytest.mark.parametrize("curvature", [1e-3, 1e-5, 1e-7])
+def test_a_saddle_of_small_curvature_is_not_solved(curvature):
+    """Its stationary point meets the conditions of the first order."""
+    for g in ([0.3, 0.0], [0.0, 0.0]):
+        answer = control.qp(np.diag([1.0, -curvature]), g, C=np.eye(2), lower=-np.ones(2), upper=np.ones(2))
+        assert answer.status is Status.FAILED

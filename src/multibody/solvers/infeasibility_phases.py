@@ -163,7 +163,7 @@ def can_be_refined(program: Program, x: Array, status: Array) -> Any:
     """(...), truth values: whether terms of some unknown are so small that `refine` has to judge its residuals."""
     if program.g.dtype != np.float64 or not program.rows.b.shape[-1] + program.rows.upper.shape[-1]:
         return status < 0  # single precision has no digits for less
-    ended = (status == Status.SOLVED) | (status == Status.FAILED)
+    ended = (status == Status.SOLVED) | ((status == Status.FAILED) & is_convex(program.H))
     return ended & has_small_terms(program.H, program.g, x)
 
 
