@@ -148,8 +148,8 @@ class Viewer:
         >>> import multibody as mb
         >>> with show(mb.load("panda"), open_browser=False) as viewer:
         ...     scene = viewer.scene()
-        >>> scene.sliders["joint2"].value, scene.boxes
-        (0.0, {'centre of mass': False, 'inertias': False})
+        >>> len(scene.sliders), scene.boxes
+        (7, {'centre of mass': False, 'inertias': False})
         """
         with self._lock:
             run = None
