@@ -25,7 +25,8 @@ from multibody.derive import (
     symbols,
     with_quasi_velocities,
 )
-from multibody.derive.methods.quasi_velocities import brackets, inverse
+from multibody.derive.methods.hamel_coefficients import brackets
+from multibody.derive.methods.quasi_velocities import inverse
 from multibody.derive.system.evaluation import numeric, random_values
 from multibody.derive.system.kinematics import along
 from multibody.geometry import groups

@@ -21,8 +21,8 @@ from multibody.derive import (
 )
 from multibody.derive.methods.bodies_on_groups import S_series, ad, coriolis, derivatives
 from multibody.derive.methods.boltzmann_hamel import weighted
+from multibody.derive.methods.hamel_coefficients import brackets
 from multibody.derive.methods.lie_groups import blocks, why_not
-from multibody.derive.methods.quasi_velocities import brackets
 from multibody.derive.system.evaluation import numeric, random_values
 from multibody.geometry import groups
 from multibody.model.joints import (

@@ -7,14 +7,9 @@ from typing import Any
 import sympy as sp
 
 from multibody.derive.algebra.differentiation import slopes
+from multibody.derive.methods.hamel_coefficients import brackets, time_bracket, without_brackets
 from multibody.derive.methods.lagrange import given_motion, plus_rate
-from multibody.derive.methods.quasi_velocities import (
-    brackets,
-    left_inverse,
-    time_bracket,
-    with_quasi_velocities,
-    without_brackets,
-)
+from multibody.derive.methods.quasi_velocities import left_inverse, with_quasi_velocities
 from multibody.derive.printing.symbol_names import latex_name
 from multibody.derive.results.equations import Equations, finish
 from multibody.derive.results.steps import Step
