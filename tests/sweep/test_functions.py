@@ -13,7 +13,7 @@ from multibody.sweep.chunks import Job
 from multibody.sweep.cpu import cpu_class
 from multibody.sweep.designs.random_streams import Draws
 from multibody.sweep.identity import changes, digest_of, identity
-from multibody.sweep.shipping import pack, unpack
+from multibody.sweep.shipping import MAX_UNPACKED, pack, unpack
 
 
 def angle(run):
@@ -243,3 +243,12 @@ def test_objects_that_cannot_be_told_apart_are_named():
 
     with pytest.warns(sweep.SweepWarning, match=r"gate: a _thread\.lock cannot be pickled .* whether it changes"):
         identity(function)
+
+
+def test_a_worker_keeps_the_last_few_studies(tmp_path):
+    """So that a study is restored once, not for every chunk, and a worker of many studies does not grow."""
+    packed = [pack(Job(abs, None, seed, True, tmp_path), {}, None) for seed in range(2 * MAX_UNPACKED)]
+    jobs = [unpack(each) for each in packed]
+    assert [job.seed for job in jobs] == list(range(2 * MAX_UNPACKED))
+    assert all(unpack(each) is job for each, job in zip(packed[-MAX_UNPACKED:], jobs[-MAX_UNPACKED:], strict=True))
+    assert unpack(packed[0]) is not jobs[0]

@@ -68,16 +68,17 @@ def pack(job: Job, entries: Mapping[str, Any], cpu: str | None) -> bytes:
 def unpack(packed_job: bytes) -> Job:
     """Restore a study, and put its kernels into the code cache; the last few studies are kept."""
     digest = hashlib.sha256(packed_job).hexdigest()
-    if digest not in _unpacked:
+    job = _unpacked.get(digest)
+    if job is None:
         import cloudpickle
 
         job, entries, cpu = cloudpickle.loads(packed_job)
         if cpu == cpu_class():
             code_cache.take(entries)
-        for old in list(_unpacked)[: 1 - MAX_UNPACKED]:
+        for old in list(_unpacked)[: 1 - MAX_UNPACKED]:  # other threads may do the same
             _unpacked.pop(old, None)
         _unpacked[digest] = job
-    return _unpacked[digest]
+    return job
 
 
 def _source(kernel: Kernel) -> tuple[Any, ...]:

@@ -147,8 +147,6 @@ class Processes(ChunkExecutor):
 
     def _receive(self, worker: _Worker) -> list[ChunkResult]:
         answer = worker.receive()
-        if isinstance(answer, bool):
-            return []
         if answer is None:
             self._drop(worker)
             self._note_death(worker.task)
