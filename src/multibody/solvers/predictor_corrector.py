@@ -370,7 +370,7 @@ def largest(values: Array) -> Array:
     return parts[0]
 
 
-def _larger(a: Array, b: Array) -> Array:
+def _larger(a: Array, b: Array | float) -> Array:
     """The larger of two: one instruction, because NaN need not propagate."""
     return np.where(a > b, a, b)
 

@@ -175,7 +175,8 @@ def _refined(H: Array, g: Array, *arrays: Array) -> tuple[Array, ...]:
 
 def _answer(x: Array, multipliers: Array, slacks: Array, conditions: Array, status: Any, equations: int) -> QPAnswer:
     """The answer from the results of a kernel, with rows of A before those of C."""
-    misses = Residuals(*(conditions[..., k] for k in range(3)), slacks[..., :equations], slacks[..., equations:])
+    stationarity, feasibility, complementarity = (conditions[..., k] for k in range(3))
+    misses = Residuals(stationarity, feasibility, complementarity, slacks[..., :equations], slacks[..., equations:])
     pulls = Multipliers(multipliers[..., :equations], multipliers[..., equations:])
     return QPAnswer(x, pulls, misses, Status.of(status))
 
@@ -260,8 +261,8 @@ def _own_residual(x: Array, multipliers: Array, H: Array, g: Array, *rows: Array
     """`own_residual` of a program, with or without the arrays of equations."""
     *equations, C, lower, upper = rows
     A, b = equations or (C[..., :0, :], lower[..., :0])
-    R = np.concatenate([A, C], axis=-2)
-    return own_residual(H, g, R, *(np.concatenate([b, side], axis=-1) for side in (lower, upper)), x, multipliers)
+    R, (lower, upper) = np.concatenate([A, C], axis=-2), (np.concatenate([b, x], axis=-1) for x in (lower, upper))
+    return own_residual(H, g, R, lower, upper, x, multipliers)
 
 
 # ---- checks ----------------------------------------------------------------------------------------------------------
