@@ -28,7 +28,8 @@ def test_volume_is_that_of_the_solid(solid):
 def test_closed_and_smooth(solid):
     surface = surface_of(solid, WHITE)
     corners = surface.vertices[surface.faces].round(9) + 0.0
-    faces = [face for face in corners.tolist() if len({tuple(corner) for corner in face}) == 3]  # poles have none
+    faces = corners.tolist()
+    assert all(len({tuple(corner) for corner in face}) == 3 for face in faces)
     edges = Counter((tuple(face[k]), tuple(face[(k + 1) % 3])) for face in faces for k in range(3))
     assert all(count == 1 and edges[end, start] == 1 for (start, end), count in edges.items())
     flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -119,13 +119,14 @@ def _globe(radii: NDArray[Any], length: float, color: Color) -> Surface:
     normals = sphere.normals / radii
     vertices = sphere.vertices * radii
     vertices[:, 2] += np.repeat([length / 2, -length / 2], len(vertices) // 2)
-    return sphere._replace(vertices=vertices, normals=normals / np.linalg.norm(normals, axis=-1, keepdims=True))
+    normals = normals / np.linalg.norm(normals, axis=-1, keepdims=True)
+    return _cleaned(sphere._replace(vertices=vertices, normals=normals))
 
 
 def _cylinder(radius: float, length: float, color: Color) -> Surface:
     """A cylinder along z: the top, the side and the bottom, which share no normals."""
     r, z = np.array([0, 1, 1, 1, 1, 0]) * radius, np.array([1, 1, 1, -1, -1, -1]) * length / 2
-    return _revolved(r, z, np.array([0, 0, 1, 1, 0, 0]), np.array([1, 1, 0, 0, -1, -1]), color)
+    return _cleaned(_revolved(r, z, np.array([0, 0, 1, 1, 0, 0]), np.array([1, 1, 0, 0, -1, -1]), color))
 
 
 def _revolved(
@@ -144,6 +145,13 @@ def _revolved(
     a, b, c, d = k * SIDES + j, k * SIDES + right, (k + 1) * SIDES + j, (k + 1) * SIDES + right
     faces = np.concatenate([np.stack([a, c, d], -1).reshape(-1, 3), np.stack([a, d, b], -1).reshape(-1, 3)])
     return Surface(ring(r, z), faces, ring(r_normal, z_normal), color)
+
+
+def _cleaned(surface: Surface) -> Surface:
+    """A surface without its triangles of no area, as at poles and between rings at one place."""
+    a, b, c = surface.vertices[surface.faces].swapaxes(0, 1)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    return surface._replace(faces=surface.faces[area > 1e-9 * area.max()])
 
 
 def joined(surfaces: list[Surface]) -> Surface:
