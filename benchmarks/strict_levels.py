@@ -13,7 +13,7 @@ import numpy as np
 
 import multibody as mb
 from multibody.solvers.program import Bounds
-from multibody.solvers.strict_levels import full_dimension, reduced_bases
+from multibody.solvers.strict_levels import projection, reduced_bases
 from multibody.solvers.strict_levels.reduced_bases import LevelSize, ReducedState
 
 UNKNOWNS, ROWS, TWO_SIDED, ONE_SIDED, BATCH = 12, (6, 4), 12, 20, 64
@@ -31,7 +31,7 @@ SHAPES = [
 def by_projection(A1, b1, A2, b2, C, lower, upper):
     """Both levels and the least norm, in the full dimension."""
     lower = np.concatenate([lower, np.full_like(upper[..., TWO_SIDED:], -np.inf)], axis=-1)
-    return full_dimension.solve_within([(A1, b1), (A2, b2)], Bounds(C, lower, upper))
+    return projection.solve_within([(A1, b1), (A2, b2)], Bounds(C, lower, upper))
 
 
 def by_reduction(A1, b1, A2, b2, C, lower, upper):

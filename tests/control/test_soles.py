@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import multibody as mb
 from multibody import control
 from multibody.control.whole_body.report import Report
-from multibody.solvers import interior_point
+from multibody.solvers import interior_point_starts
 
 from ..oracles.robot_data import urdf
 from .whole_bodies import COM, LIMITS, MINIMUM, MU, oracle
@@ -123,7 +123,7 @@ def test_programs_that_did_not_come_to_their_end_are_named(soles, monkeypatch):
     solved = report()
     assert solved.unsolved == [[]]
     assert solved.programs == ("contacts", "level 1", "level 2", "least torque", "least force")
-    monkeypatch.setattr(interior_point, "MAX_FEASIBLE_ITERATIONS", 2)
+    monkeypatch.setattr(interior_point_starts, "MAX_FEASIBLE_ITERATIONS", 2)
     stopped = report()
     assert "level 2" in stopped.unsolved[0]
     assert stopped.residuals[0, 2] > 1e-8

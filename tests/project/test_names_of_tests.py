@@ -204,7 +204,8 @@ ELSEWHERE = {
     "solvers/compiled_functions.py": "solvers/test_pseudo_inverse.py",
     "solvers/cones.py": "solvers/test_cone_program.py",
     "solvers/daqp.py": "solvers/test_quadratic_program.py",
-    "solvers/predictor_corrector.py": "solvers/test_interior_point.py",
+    "solvers/qp_answer.py": "solvers/test_quadratic_program.py",
+    "solvers/interior_point.py": "solvers/test_interior_point_starts.py",
     "solvers/program.py": "solvers/test_quadratic_program.py",
     "solvers/strict_levels/reduced_bases.py": "control/test_whole_body.py",
     # studies by what happens to them: failures, resumption, damage, executors

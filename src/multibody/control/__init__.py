@@ -41,7 +41,8 @@ from multibody.solvers.hierarchical_least_squares import hierarchical_least_squa
 from multibody.solvers.hierarchical_qp import Level, hierarchical_qp
 from multibody.solvers.program import Status
 from multibody.solvers.pseudo_inverse import null_space_projector, pseudo_inverse
-from multibody.solvers.quadratic_program import Multipliers, QPAnswer, Residuals, qp
+from multibody.solvers.qp_answer import Multipliers, QPAnswer, Residuals
+from multibody.solvers.quadratic_program import qp
 
 __all__ = [
     "PID",

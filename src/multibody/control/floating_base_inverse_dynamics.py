@@ -28,7 +28,7 @@ from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
 from multibody.solvers.hierarchical_least_squares import lexicographic
 from multibody.solvers.program import Bounds
-from multibody.solvers.strict_levels.full_dimension import solve_within
+from multibody.solvers.strict_levels.projection import solve_within
 
 Array = NDArray[Any]
 

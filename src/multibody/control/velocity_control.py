@@ -20,7 +20,7 @@ from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind, kernel_arrays
 from multibody.solvers.hierarchical_least_squares import Equations, lexicographic
 from multibody.solvers.program import Bounds
-from multibody.solvers.strict_levels.full_dimension import solve_within
+from multibody.solvers.strict_levels.projection import solve_within
 
 GAIN, VELOCITY = "_gain", "_velocity"
 RESERVED = ("q", "dt", "out", "threads")

@@ -21,7 +21,7 @@ from multibody.robot import Robot
 from multibody.robot.inputs import WRENCH, Kind
 from multibody.solvers.hierarchical_least_squares import Equations, lexicographic
 from multibody.solvers.program import Bounds
-from multibody.solvers.strict_levels.full_dimension import solve_within
+from multibody.solvers.strict_levels.projection import solve_within
 
 Array = NDArray[Any]
 

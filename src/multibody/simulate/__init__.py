@@ -8,9 +8,9 @@ from multibody._foreign_names import unknown_attribute
 from multibody._signatures import readable_names
 from multibody.simulate.contact.ground import Ground
 from multibody.simulate.contact.spheres import SphereContact, SpherePair, contacts_of
-from multibody.simulate.controllers import PD
 from multibody.simulate.divergence import SimulationWarning
 from multibody.simulate.gradient import Gradients, gradient
+from multibody.simulate.pd import PD
 from multibody.simulate.run import Run
 from multibody.simulate.saving import load
 from multibody.simulate.simulator import Simulator

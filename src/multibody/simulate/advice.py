@@ -14,9 +14,10 @@ from multibody.model.actuation import actuated_indices, with_zero_base
 from multibody.simulate.contact.contact_rows import contact_rows
 from multibody.simulate.contact.gaps import gaps
 from multibody.simulate.contact.restitution import THRESHOLD_STEPS, bounce_threshold
-from multibody.simulate.controllers import PD, Function
+from multibody.simulate.controllers import Function
 from multibody.simulate.implicit_forces import spring_stiffness
 from multibody.simulate.methods.soft import ground_values
+from multibody.simulate.pd import PD
 from multibody.simulate.run import Run
 from multibody.simulate.step import Step
 

@@ -20,10 +20,10 @@ from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.simulate.clock import step_number, time_of
 from multibody.simulate.contact import height_jump
-from multibody.simulate.controllers import PD
 from multibody.simulate.inputs_and_parameters import Arguments, arguments_of
 from multibody.simulate.methods import METHODS
 from multibody.simulate.nested_state import map_arrays
+from multibody.simulate.pd import PD
 from multibody.simulate.signatures import check_signature
 from multibody.simulate.simulator import Simulator
 from multibody.tracing.ad import api

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from multibody.geometry._arrays import is_zero
 from multibody.model.tree import Tree
-from multibody.simulate.controllers import PD
+from multibody.simulate.pd import PD
 from multibody.simulate.step_forces import StepForces
 
 

@@ -11,7 +11,8 @@ from multibody.geometry import Wrench
 from multibody.geometry._arrays import check_values, floats
 from multibody.model.actuation import actuated_coordinates
 from multibody.model.tree import Tree
-from multibody.simulate.controllers import PD, Function
+from multibody.simulate.controllers import Function
+from multibody.simulate.pd import PD
 from multibody.simulate.signatures import check_signature
 from multibody.simulate.step import Step
 

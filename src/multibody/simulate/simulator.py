@@ -28,11 +28,12 @@ from multibody.simulate.contact.ground import Ground, check_grounds, grounds_of
 from multibody.simulate.contact.independent_parts import independent_parts
 from multibody.simulate.contact.joint_limits import bounds_of
 from multibody.simulate.contact.scene import Scene
-from multibody.simulate.controllers import PD, Function, check_period, controller_of, first_memory
+from multibody.simulate.controllers import Function, check_period, controller_of, first_memory
 from multibody.simulate.free_memory import check_memory
 from multibody.simulate.inputs_and_parameters import Arguments, arguments_of, functions_of
 from multibody.simulate.methods import METHODS
 from multibody.simulate.nested_state import batches_of, broadcast_batches, broadcast_state, shapes_of
+from multibody.simulate.pd import PD
 from multibody.simulate.run import Run, about, with_warning
 from multibody.simulate.step import Step, tree_values
 

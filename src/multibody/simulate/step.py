@@ -12,10 +12,11 @@ from multibody.model.tree import Tree
 from multibody.simulate.clock import WRAP, first_clock, tick, time_of
 from multibody.simulate.contact import height_jump
 from multibody.simulate.contact.scene import Scene
-from multibody.simulate.controllers import PD, Function
+from multibody.simulate.controllers import Function
 from multibody.simulate.divergence import fault
 from multibody.simulate.method import Method, StepResult, StepStart
 from multibody.simulate.methods import METHODS
+from multibody.simulate.pd import PD
 from multibody.simulate.step_forces import StepForces
 
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from multibody.algorithms.forward_dynamics import forward_dynamics
 from multibody.model.actuation import passive
 from multibody.model.tree import Tree
-from multibody.simulate.controllers import PD, Function
+from multibody.simulate.controllers import Function
 from multibody.simulate.nested_state import select
+from multibody.simulate.pd import PD
 
 
 @dataclass(frozen=True, eq=False)

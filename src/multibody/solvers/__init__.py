@@ -1,10 +1,10 @@
 """Solvers for one problem and for batches, without robots: least squares, quadratic programs, strict priorities.
 
 * `least_squares`, `pseudo_inverse`, `hierarchical_least_squares`: linear equations of any rank;
-* `program`: quadratic programs and bounds as data; `quadratic_program`: `qp`, which always has an answer, by
-  `infeasibility_phases` for rows that contradict each other and for objectives that are unbounded;
-* `interior_point`: the starts of the method; `predictor_corrector`: its iterations, with regularisation, step lengths
-  and the test of termination; `equilibration`: scaling; `cone_program`, `cones`: the method with friction cones;
+* `program`: quadratic programs and bounds as data; `quadratic_program`: `qp`, which always has an answer
+  (`qp_answer`), by `infeasibility_phases` for rows that contradict each other and for unbounded objectives;
+* `interior_point`: the iterations, with regularisation, step lengths and the test of termination, and
+  `interior_point_starts`; `equilibration`: scaling; `cone_program`, `cones`: the method with friction cones;
 * `daqp`: the active-set solver for single programs, with warm start;
 * `hierarchical_qp`, `strict_levels`: strict priorities with inequalities.
 

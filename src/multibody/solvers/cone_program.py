@@ -5,7 +5,7 @@
 
 The iterations are Mehrotra's on symmetric cones [Andersen, Dahl, Vandenberghe 2003]: each scales the slacks s and the
 multipliers z of a cone by the W of Nesterov and Todd with W z = W^-1 s. Along the directions of W, a cone is three rows
-(`cones.py`). A loop of its own, without cones' share of the work, is `predictor_corrector`.
+(`cones.py`). A loop of its own, without cones' share of the work, is `interior_point`.
 """
 
 from collections.abc import Callable
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import matvec, mirror_upper, transpose
-from multibody.solvers import cones, interior_point, predictor_corrector
+from multibody.solvers import cones, interior_point, interior_point_starts
 from multibody.solvers.cones import Scaling, flatten, norm, triples
 from multibody.solvers.equilibration import inverse_size
-from multibody.solvers.interior_point import FEASIBLE_TOLERANCES, MIN_START
-from multibody.solvers.predictor_corrector import ACTIVE_RATIO, MIN_ACTIVE_MULTIPLIER, Sides
+from multibody.solvers.interior_point import ACTIVE_RATIO, MIN_ACTIVE_MULTIPLIER, Sides
+from multibody.solvers.interior_point_starts import FEASIBLE_TOLERANCES, MIN_START
 from multibody.solvers.program import Bounds
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
@@ -103,7 +103,7 @@ class ConeProgram(NamedTuple):
         The Newton equations are those of rows, along the directions of the scaling W: W^-1 s and W z are one point.
         """
         u, s, z, edge = at.u, at.s, at.z, self.edge
-        dual = predictor_corrector.DUAL_REGULARISATION[np.dtype(self.g.dtype)]
+        dual = interior_point.DUAL_REGULARISATION[np.dtype(self.g.dtype)]
         scaling = Scaling.nesterov_todd(triples(s[..., :edge]), triples(z[..., :edge]))
         stretch, soft = scaling.stretch, 1.0 / (scaling.stretch * scaling.stretch + dual)
         point = scaling.components(triples(z[..., :edge])) * stretch
@@ -112,7 +112,7 @@ class ConeProgram(NamedTuple):
         w = np.concatenate([flatten(soft), z[..., edge:] * relaxed], axis=-1)
         C = np.concatenate([scaling.rows(self.C[..., :edge, :]), self.C[..., edge:, :]], axis=-2)
         A = mirror_upper(self.H + np.matmul(transpose(C) * self.sides.merge(w, 1)[..., None, :], C))
-        A = predictor_corrector.add_to_diagonal(A, predictor_corrector.primal_regularisation(A))
+        A = interior_point.add_to_diagonal(A, interior_point.primal_regularisation(A))
 
         def direction(gap: Array | float, push: Array, change: Array, gradient: Array | float) -> tuple[Array, ...]:
             """The changes of u, s and z; `push` is W times the target of W^-1 ds + W dz of cones, negative."""
@@ -138,7 +138,7 @@ class ConeProgram(NamedTuple):
             flatten((point + far[..., None] * ds_c) * (point + far[..., None] * dz_c)), axis=-1
         )
         fraction = left / mean
-        least = predictor_corrector.MIN_COMPLEMENTARITY * FEASIBLE_TOLERANCES[np.dtype(self.g.dtype)].complementarity
+        least = interior_point.MIN_COMPLEMENTARITY * FEASIBLE_TOLERANCES[np.dtype(self.g.dtype)].complementarity
         aim = np.maximum(fraction * fraction * left / self.degree, least)[..., None]
         push = stretch * cones.jordan_quotient(point, cones.jordan_product(ds_c, dz_c), aim)
         second = direction(0.0, push, aim - ds * dz, 0.0)
@@ -157,7 +157,7 @@ def _mapped(function: Callable[[Array], Array], x: Array, edge: int) -> Array:
 def solve_feasible(
     H: Array, g: Array, bounds: Bounds, skip: Any, flat: Array | None = None
 ) -> tuple[Array, Array, Array, Array, Array]:
-    """As `interior_point.solve_feasible`, and (..., p), ones for cones that are active at an edge, and at their tip.
+    """As `interior_point_starts.solve_feasible`, and (..., p), ones for cones active at an edge, or at their tip.
 
     Args:
         H: (..., n, n), symmetric and positive semi-definite.
@@ -169,7 +169,7 @@ def solve_feasible(
     program = ConeProgram.scaled(H, g, bounds, flat)
     tolerance = FEASIBLE_TOLERANCES[np.dtype(g.dtype)]
     end = loop(
-        interior_point.MAX_FEASIBLE_ITERATIONS,
+        interior_point_starts.MAX_FEASIBLE_ITERATIONS,
         lambda at: tuple(program.iterate(ConeIterate(*at))),
         tuple(program.start()),
         until=lambda at: ~(at[-1] > tolerance.residual) | skip,

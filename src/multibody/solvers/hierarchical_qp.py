@@ -12,7 +12,7 @@ from multibody.geometry._arrays import is_traced
 from multibody.solvers.compiled_functions import evaluate
 from multibody.solvers.program import Rows, Status
 from multibody.solvers.quadratic_program import check_equations, check_inequalities
-from multibody.solvers.strict_levels.full_dimension import solve_hierarchy
+from multibody.solvers.strict_levels.projection import solve_hierarchy
 from multibody.tracing.record.loop import loop
 
 Array = NDArray[Any]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import dot, is_traced, matvec
-from multibody.solvers import interior_point, predictor_corrector
+from multibody.solvers import interior_point, interior_point_starts
 from multibody.solvers.equilibration import (
     INFINITE_BOUND,
     MAX_OWN_RESIDUAL,
@@ -113,10 +113,10 @@ class Phases(NamedTuple):
             following = np.where(case, float(other), following)
         return PhaseState(following, x, z, point, lower, upper, status)
 
-    def _solve(self, state: PhaseState, elastic: Any, ray: Any) -> interior_point.Solution:
+    def _solve(self, state: PhaseState, elastic: Any, ray: Any) -> interior_point_starts.Solution:
         """The solution of a phase: the same program with an objective, bounds and compliances of its own."""
         H, g, zero, dtype = self.H, self.g, np.zeros_like(self.g[..., 0]), np.dtype(self.g.dtype)
-        return interior_point.solve(
+        return interior_point_starts.solve(
             np.where(elastic[..., None, None], np.zeros_like(H), np.where(ray[..., None, None], self.ray_H, H)),
             np.where(elastic[..., None], np.zeros_like(g), np.where(ray[..., None], self.ray_g, g)),
             self.R,
@@ -184,7 +184,7 @@ def refine(program: Program, x: Array, multipliers: Array, status: Array) -> tup
     accurate = (status == Status.SOLVED) & (own <= MAX_OWN_RESIDUAL)
     forces = np.where(np.abs(multipliers) > _noise(program, x, R, lower, upper), multipliers, 0.0)
     terms = gradient_terms(H, g, R, x, forces)
-    end = interior_point.solve(H, g, R, lower, upper, accurate, equalities=rows.b.shape[-1], terms=terms)
+    end = interior_point_starts.solve(H, g, R, lower, upper, accurate, equalities=rows.b.shape[-1], terms=terms)
     after, best, _ = judge(end.x, end.multipliers)
     better = (~accurate & ((best <= tolerance) | ~(worst <= best)))[..., None]
     x, multipliers = np.where(better, end.x, x), np.where(better, end.multipliers, multipliers)
@@ -204,7 +204,7 @@ def _noise(program: Program, x: Array, R: Array, lower: Array, upper: Array) -> 
     y, lengths = matvec(R, x), np.sqrt(np.sum(R * R, axis=-1))
     distance = np.maximum(np.minimum(upper - y, y - lower), 0.0)
     lengths = np.where(lengths > 0, lengths, np.ones_like(lengths))
-    return predictor_corrector.ACTIVE_RATIO * gradient_size(program.H, program.g)[..., None] * distance / lengths**2
+    return interior_point.ACTIVE_RATIO * gradient_size(program.H, program.g)[..., None] * distance / lengths**2
 
 
 def _conditions(

@@ -18,7 +18,8 @@ class JointLimits(BoxLimit):
     """Joints within their range after the time dt: (lower - q) / dt <= v <= (upper - q) / dt.
 
     A joint outside of its range moves back, as fast as velocity limits let it if these are there too. In `WholeBody` it
-    moves back at least at the velocity from which `deceleration` stops it at its limit, as far as the torques allow.
+    moves back at least at the velocity from which `deceleration` stops it at its limit, as far as the torques allow;
+    `Limit.acceleration_range` makes the rows of accelerations there.
     Coordinates that are no integrals of velocities, such as quaternions, have no bounds.
 
     >>> import multibody as mb

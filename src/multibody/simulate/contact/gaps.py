@@ -1,4 +1,4 @@
-"""The gaps of contacts over grounds, and between spheres: which of them touch."""
+"""The gaps of contacts over grounds, and between spheres; `ContactProblem.system` decides which of them touch."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import block_matrix, diagonal, matvec, transpose
-from multibody.solvers import cone_program, interior_point
+from multibody.solvers import cone_program, interior_point_starts
 from multibody.solvers.cones import ActiveCones, Cones
 from multibody.solvers.equilibration import gradient_size
 from multibody.solvers.least_squares import complement, left_solution, project_out, row_factors, row_space, scale
@@ -267,7 +267,7 @@ def _solve(
     H, g = program.objective(program.matrix)
     own, active_cones = program.bounds._replace(cones=inner), None
     if cones is None:
-        u, now, residual = interior_point.solve_feasible(H, g, own, skip, flat, identify_active=identify_active)
+        u, now, residual = interior_point_starts.solve_feasible(H, g, own, skip, flat, identify_active=identify_active)
     else:
         u, now, residual, edge, tip = cone_program.solve_feasible(H, g, own, skip, flat)
         active_cones = ActiveCones(cones.directions(x + matvec(Z, u)), edge, tip)

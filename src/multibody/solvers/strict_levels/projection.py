@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import is_traced, matvec, transpose
-from multibody.solvers import interior_point
+from multibody.solvers import interior_point_starts
 from multibody.solvers.equilibration import MAX_OWN_RESIDUAL, gradient_terms, has_small_terms, own_residual
 from multibody.solvers.hierarchical_least_squares import Equations, damped_solution
 from multibody.solvers.infeasibility_phases import CONVERGED
@@ -201,7 +201,9 @@ def _optimum(
         lower, upper, C = bounds.lower - y, bounds.upper - y, np.matmul(bounds.C, N)
 
         def solve(terms: Array | None = None) -> tuple[Array, Array, Array, Array]:
-            end = interior_point.solve(H, g, C, lower, upper, compliance=compliance, lengths=lengths, terms=terms)
+            end = interior_point_starts.solve(
+                H, g, C, lower, upper, compliance=compliance, lengths=lengths, terms=terms
+            )
             return end.x, np.where(end.active, 1.0 + none, none), end.residual, end.multipliers
 
         y, active, residual, forces = solve()

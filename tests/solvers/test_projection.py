@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import multibody as mb
 from multibody.solvers.program import Bounds
-from multibody.solvers.strict_levels.full_dimension import solve_within
+from multibody.solvers.strict_levels.projection import solve_within
 
 from ..control.cascades import cascade
 

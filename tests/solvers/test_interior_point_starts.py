@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from multibody.compiler.compile import compile as compile_kernel
-from multibody.solvers import interior_point
+from multibody.solvers import interior_point_starts
 
 SHAPES = ((3, 4), (7, 7), (8, 12), (12, 20))
 
@@ -55,7 +55,7 @@ def kernel():
     """The core as a kernel, for 7 unknowns and 7 rows."""
 
     def solve(H, g, C, lower, upper):
-        return tuple(interior_point.solve(H, g, C, lower, upper))
+        return tuple(interior_point_starts.solve(H, g, C, lower, upper))
 
     shapes = ((7, 7), (7,), (7, 7), (7,), (7,))
     return compile_kernel(solve, *shapes, names=("H", "g", "C", "lower", "upper"), batched=True)
@@ -64,7 +64,7 @@ def kernel():
 @pytest.mark.parametrize(("n", "m"), SHAPES)
 def test_meets_the_conditions_of_optimality(n, m):
     problem = programs(np.random.default_rng(n), n, m, 60)
-    answer = interior_point.solve(*problem)
+    answer = interior_point_starts.solve(*problem)
     assert answer.residual.max() <= 1e-10
     assert answer.iterations.mean() < 12
     for k, program in enumerate(zip(*problem, strict=True)):
@@ -74,7 +74,7 @@ def test_meets_the_conditions_of_optimality(n, m):
 
 def test_objective_of_low_rank_is_that_of_piqp():
     problem = programs(np.random.default_rng(4), 8, 12, 30, rank=4)
-    answer = interior_point.solve(*problem)
+    answer = interior_point_starts.solve(*problem)
     assert answer.residual.max() <= 1e-10
     for k, program in enumerate(zip(*problem, strict=True)):
         values = [x @ program[0] @ x / 2 + program[1] @ x for x in (answer.x[k], interior(*program))]
@@ -84,7 +84,7 @@ def test_objective_of_low_rank_is_that_of_piqp():
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "m"), SHAPES)
 def test_always_ends(n, m):
-    answer = interior_point.solve(*programs(np.random.default_rng(100 + n), n, m, 5000))
+    answer = interior_point_starts.solve(*programs(np.random.default_rng(100 + n), n, m, 5000))
     assert answer.residual.max() <= 2e-9
     assert answer.iterations.mean() < 12
 
@@ -92,7 +92,7 @@ def test_always_ends(n, m):
 def test_kernel_is_the_source(kernel):
     problem = programs(np.random.default_rng(1), 7, 7, 40)
     x, z, iterations, residual, _ = kernel(*problem)
-    eager = interior_point.solve(*problem)
+    eager = interior_point_starts.solve(*problem)
     assert_allclose(x, eager.x, atol=1e-7)
     assert_allclose(z, eager.multipliers, atol=1e-6)
     assert np.abs(iterations - eager.iterations).max() <= 2
@@ -118,14 +118,14 @@ def test_nan_takes_no_iterations(kernel):
 def test_without_bounds_it_is_a_linear_equation():
     rng = np.random.default_rng(5)
     H, g, C, lower, upper = programs(rng, 5, 3, 10)
-    answer = interior_point.solve(H, g, C, np.full_like(lower, -np.inf), np.full_like(upper, np.inf))
+    answer = interior_point_starts.solve(H, g, C, np.full_like(lower, -np.inf), np.full_like(upper, np.inf))
     assert_allclose(answer.x, -np.linalg.solve(H, g[..., None])[..., 0], rtol=1e-6)
     assert_array_equal(answer.multipliers, 0)
 
 
 def test_what_nothing_decides_stays_finite():
     H, C = np.diag([1.0, 0.0]), np.array([[1.0, 0.0]])
-    answer = interior_point.solve(H, np.array([-2.0, 0.0]), C, np.array([-1.0]), np.array([1.0]))
+    answer = interior_point_starts.solve(H, np.array([-2.0, 0.0]), C, np.array([-1.0]), np.array([1.0]))
     assert_allclose(answer.x[0], 1.0, atol=1e-9)
     assert_allclose(answer.multipliers, 1.0, atol=1e-8)
     assert np.isfinite(answer.x).all()
@@ -134,15 +134,15 @@ def test_what_nothing_decides_stays_finite():
 def test_skipped_samples_take_no_iterations():
     problem = programs(np.random.default_rng(6), 4, 5, 8)
     skip = np.arange(8) % 2 == 0
-    answer = interior_point.solve(*problem, skip)
+    answer = interior_point_starts.solve(*problem, skip)
     assert_array_equal(answer.iterations == 0, skip)
-    assert_allclose(answer.x[~skip], interior_point.solve(*problem).x[~skip], rtol=0, atol=0)
+    assert_allclose(answer.x[~skip], interior_point_starts.solve(*problem).x[~skip], rtol=0, atol=0)
 
 
 def test_thin_sets_have_an_answer():
     """Bounds that leave one point, and equal bounds: there is no interior."""
     C = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
-    answer = interior_point.solve(
+    answer = interior_point_starts.solve(
         np.eye(2), np.array([3.0, -3.0]), C, np.array([0.5, -0.5, 1.0]), np.array([9.0, 9.0, 1.0])
     )
     assert_allclose(answer.x, [0.5, 1.0], atol=1e-7)
@@ -150,15 +150,15 @@ def test_thin_sets_have_an_answer():
 
 def test_contradictions_are_told():
     C = np.array([[1.0], [1.0]])
-    answer = interior_point.solve(np.eye(1), np.zeros(1), C, np.array([1.0, -9.0]), np.array([9.0, -1.0]))
+    answer = interior_point_starts.solve(np.eye(1), np.zeros(1), C, np.array([1.0, -9.0]), np.array([9.0, -1.0]))
     assert answer.residual > 1e-3
 
 
 def test_float32():
     problem = [part.astype(np.float32) for part in programs(np.random.default_rng(8), 5, 6, 30)]
-    answer = interior_point.solve(*problem)
+    answer = interior_point_starts.solve(*problem)
     assert answer.x.dtype == np.float32
-    exact = interior_point.solve(*(part.astype(np.float64) for part in problem))
+    exact = interior_point_starts.solve(*(part.astype(np.float64) for part in problem))
     assert answer.residual.max() <= 4e-5  # the tolerance, and rounding errors of what is carried
     assert_allclose(answer.x, exact.x, atol=2e-2)
 
@@ -166,7 +166,7 @@ def test_float32():
 def test_a_box_folds_to_a_diagonal():
     def operations(C):
         def solve(H, g, lower, upper):
-            return interior_point.solve(H, g, C, lower, upper).x
+            return interior_point_starts.solve(H, g, C, lower, upper).x
 
         kernel = compile_kernel(solve, (6, 6), (6,), (6,), (6,), names=("H", "g", "lower", "upper"))
         return sum(kernel.ops.values())
