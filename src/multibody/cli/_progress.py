@@ -34,6 +34,14 @@ def progress() -> Iterator[Progress]:
         yield bar
 
 
+@contextmanager
+def share_done(what: str) -> Iterator[Callable[[float], None]]:
+    """A bar for code that is compiled first; the function that it gives sets the share that is done, from 0 to 1."""
+    with progress() as bar:
+        task = bar.add_task("compiling", total=1.0)
+        yield lambda share: bar.update(task, completed=share, description=what)
+
+
 def track(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
     """The items, with a bar that says how many of them are done."""
     with progress() as bar:

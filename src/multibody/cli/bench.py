@@ -15,7 +15,7 @@ from multibody.cli._options import File, Floating, Mimic, MimicOption, Roots, Tr
 from multibody.cli._progress import progress
 from multibody.cli._tables import show, table, terminal
 from multibody.cli._times import BATCH, SINGLE
-from multibody.cli._timing import in_turns
+from multibody.cli._timing import in_turns, reusing_arrays
 from multibody.errors import InputError
 
 if TYPE_CHECKING:
@@ -92,10 +92,7 @@ class Case(NamedTuple):
 
     def batch(self, name: str) -> Call:
         """A call of the kernel that reuses its arrays."""
-        kernel = self.robot.kernel(name, self.frame if name in OF_A_FRAME else None)
-        args = self.states[: INPUTS.get(name, 3)]
-        out = kernel(*args)
-        return lambda: kernel(*args, out=out)
+        return reusing_arrays(self.robot.kernel(name, self.frame if name in OF_A_FRAME else None), self.states)
 
 
 def prepare(

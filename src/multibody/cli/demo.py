@@ -11,20 +11,16 @@ from rich.table import Table
 
 from multibody.cli._demo_picture import Flight, draw
 from multibody.cli._options import writable
-from multibody.cli._progress import progress, track
+from multibody.cli._progress import share_done, track
 from multibody.cli._tables import number, show, table, vector
-from multibody.cli._timing import in_turns
+from multibody.cli._timing import in_turns, reusing_arrays
 from multibody.cli._tree import tree
+from multibody.cli.bench import OF_A_FRAME, QUANTITIES
 from multibody.robot import Robot, load
 from multibody.simulate import Simulator
 
 DT, DURATION = 0.001, 0.95  # s
-SPEEDS = {
-    "inverse_dynamics": "inverse dynamics",
-    "inverse_dynamics_derivatives": "its derivatives",
-    "forward_dynamics": "forward dynamics",
-    "mass_matrix": "mass matrix",
-}
+SPEEDS = {name: QUANTITIES[name] for name in QUANTITIES if name not in OF_A_FRAME}
 BATCH = 1024
 
 
@@ -95,12 +91,8 @@ def throw(robot: Robot, seconds: float = DURATION) -> Flight:
     q, v = robot.home(), np.zeros(robot.nv)
     q[2] += 0.15
     v[:6] = 5.2, 0.0, 4.6, 0.3, 4.0, 0.3  # m/s, rad/s
-    with progress() as bar:
-        task = bar.add_task("compiling", total=1.0)
-        simulator = Simulator(robot, DT, method="rk4")
-        run = simulator(
-            q, v, seconds=seconds, progress=lambda part: bar.update(task, completed=part, description="integrating")
-        )
+    with share_done("integrating") as advance:
+        run = Simulator(robot, DT, method="rk4")(q, v, seconds=seconds, progress=advance)
     energies = robot.kinetic_energy(run.q, run.v), robot.potential_energy(run.q)
     return Flight(run.t, run.q, *energies, run.momentum()[:, 3:])
 
@@ -128,16 +120,9 @@ def _speeds(robots: list[Robot]) -> dict[str, dict[str, float]]:
     pairs = [(name, k) for name in SPEEDS for k in range(len(robots))]
     calls: dict[str, dict[str, Callable[[], Any]]] = {name: {} for name in SPEEDS}
     for name, k in track(pairs, "compiling"):
-        calls[name][robots[k].name] = _batch(robots[k], name, states[k])
+        calls[name][robots[k].name] = reusing_arrays(robots[k].kernel(name), states[k])
     measured = track(calls.items(), "measuring")
     return {name: {who: BATCH / t for who, t in in_turns(each).items()} for name, each in measured}
-
-
-def _batch(robot: Robot, name: str, states: list[Any]) -> Callable[[], Any]:
-    kernel = robot.kernel(name)
-    args = states[: len(kernel.signature.inputs)]
-    out = kernel(*args)
-    return lambda: kernel(*args, out=out)
 
 
 def _speed_table(speeds: dict[str, dict[str, float]]) -> Table:

@@ -10,21 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 import multibody as mb
-from multibody.cli._options import (
-    File,
-    Floating,
-    Mimic,
-    MimicOption,
-    Representation,
-    Roots,
-    Seed,
-    Strict,
-    TrustPaths,
-    configuration_of,
-    frame_option,
-    rates_of,
-    read,
-)
+from multibody.cli import _options
 from multibody.cli._progress import working
 from multibody.cli._tables import TWIST, matrix, number, print_note, show, terminal, vector, velocity_names
 from multibody.errors import InputError
@@ -34,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    file: File,
-    frame: Annotated[str | None, frame_option("For its pose, velocity, acceleration and Jacobian.")] = None,
+    file: _options.File,
+    frame: Annotated[str | None, _options.frame_option("For its pose, velocity, acceleration and Jacobian.")] = None,
     q: Annotated[
         str, typer.Option(help='Numbers "0,0.1,...", in rad and m, quaternions w, x, y, z; or neutral, home, random.')
     ] = "home",
@@ -45,15 +31,15 @@ def evaluate(
         False
     ),
     representation: Annotated[
-        Representation,
+        _options.Representation,
         typer.Option(help="Of velocity and Jacobian: along the world, along the frame, or at the world."),
-    ] = Representation.mixed,
-    floating: Floating = False,
-    mimic: MimicOption = Mimic.coupled,
-    strict: Strict = False,
-    roots: Roots = None,
-    trust_paths: TrustPaths = False,
-    seed: Seed = 0,
+    ] = _options.Representation.mixed,
+    floating: _options.Floating = False,
+    mimic: _options.MimicOption = _options.Mimic.coupled,
+    strict: _options.Strict = False,
+    roots: _options.Roots = None,
+    trust_paths: _options.TrustPaths = False,
+    seed: _options.Seed = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all digits.")] = False,
 ) -> None:
     """Compute pose, Jacobian, mass matrix, bias, gravity and torque at one state.
@@ -61,10 +47,10 @@ def evaluate(
     The numbers of q, v and a are those of the joints in the order that `multibody info` shows. Twists have the linear
     part first.
     """
-    robot = read(file, floating, mimic, strict=strict, roots=roots, trust_paths=trust_paths)
+    robot = _options.read(file, floating, mimic, strict=strict, roots=roots, trust_paths=trust_paths)
     rng = np.random.default_rng(seed)
-    state = {"q": configuration_of(robot, q, rng, degrees)}
-    state |= {"v": rates_of(robot, "v", v, rng, degrees), "a": rates_of(robot, "a", a, rng, degrees)}
+    state = {"q": _options.configuration_of(robot, q, rng, degrees)}
+    state |= {"v": _options.rates_of(robot, "v", v, rng, degrees), "a": _options.rates_of(robot, "a", a, rng, degrees)}
     results = _computed(robot, state, frame, representation.value)
     _warn_of_limits(robot, state["q"])
     if as_json:

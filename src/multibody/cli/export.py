@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multibody._saving import check_place, save
+from multibody.cli import _options
 from multibody.cli._c_code import check_c_place, save_c
-from multibody.cli._options import (
-    File,
-    Floating,
-    Mimic,
-    MimicOption,
-    Roots,
-    Strict,
-    TrustPaths,
-    frame_option,
-    read,
-)
 from multibody.cli._progress import working
 from multibody.cli._tables import terminal
 from multibody.errors import InputError
@@ -36,14 +26,15 @@ class Precision(StrEnum):
 
 
 def export(
-    file: File = "",
+    file: _options.File = "",
     quantity: Annotated[str, typer.Option(help="What to compute; --list has all.")] = "inverse_dynamics",
-    frame: Annotated[str | None, frame_option("Its frame, for quantities of a frame, as jacobian.")] = None,
+    frame: Annotated[str | None, _options.frame_option("Its frame, for quantities of a frame, as jacobian.")] = None,
     representation: Annotated[
         str | None, typer.Option(help="Of a twist, for quantities that have one: mixed, left or right.")
     ] = None,
     wrench: Annotated[
-        list[str] | None, frame_option("A frame at which an external wrench acts, a further input; repeatable.")
+        list[str] | None,
+        _options.frame_option("A frame at which an external wrench acts, a further input; repeatable."),
     ] = None,
     parameter: Annotated[
         list[str] | None,
@@ -54,11 +45,11 @@ def export(
     as_sympy: Annotated[Path | None, typer.Option("--sympy", help="Save a Python file here with expressions.")] = None,
     name: Annotated[str | None, typer.Option(help="Of the function; that of the quantity by default.")] = None,
     precision: Annotated[Precision, typer.Option(help="Of the numbers: double or single.")] = Precision.float64,
-    floating: Floating = False,
-    mimic: MimicOption = Mimic.coupled,
-    strict: Strict = False,
-    roots: Roots = None,
-    trust_paths: TrustPaths = False,
+    floating: _options.Floating = False,
+    mimic: _options.MimicOption = _options.Mimic.coupled,
+    strict: _options.Strict = False,
+    roots: _options.Roots = None,
+    trust_paths: _options.TrustPaths = False,
     listed: Annotated[bool, typer.Option("--list", help="List the quantities with their inputs, and leave.")] = False,
 ) -> None:
     """Write a quantity of a robot as code that needs nothing of this library: C, NumPy or SymPy.
@@ -87,7 +78,7 @@ def export(
             check_place(path, option)
     title = function_name(quantity if name is None else name, RESERVED)
     places = {"roots": roots, "trust_paths": trust_paths}
-    robot = read(file, floating, mimic, strict=strict, dtype=precision.value, **places)
+    robot = _options.read(file, floating, mimic, strict=strict, dtype=precision.value, **places)
     options = {} if representation is None else {"representation": representation}
     with working(f"compiling {quantity}"):
         kernel = robot.kernel(quantity, frame, wrenches=wrench or [], parameters=parameter or [], **options)

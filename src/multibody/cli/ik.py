@@ -8,19 +8,7 @@ import typer
 from rich.table import Table
 
 import multibody as mb
-from multibody.cli._options import (
-    File,
-    Floating,
-    Mimic,
-    MimicOption,
-    Roots,
-    Seed,
-    Strict,
-    TrustPaths,
-    configuration_of,
-    frame_option,
-    read,
-)
+from multibody.cli import _options
 from multibody.cli._progress import working
 from multibody.cli._tables import number, show, table, terminal, vector
 from multibody.cli._viewing import keep_open
@@ -31,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def ik(
-    file: File,
-    frame: Annotated[str, frame_option("The frame that is to have the pose.")],
+    file: _options.File,
+    frame: Annotated[str, _options.frame_option("The frame that is to have the pose.")],
     xyz: Annotated[
         tuple[float, float, float] | None, typer.Option(help="The position in the world, in m: --xyz 0.5 0 0.4.")
     ] = None,
@@ -45,12 +33,12 @@ def ik(
         str | None, typer.Option(help='The first guess: numbers "0,0.1,...", neutral, home; by default the middle.')
     ] = None,
     limits: Annotated[bool, typer.Option("--limits/--no-limits", help="Keep joints within their limits.")] = True,
-    floating: Floating = False,
-    mimic: MimicOption = Mimic.coupled,
-    strict: Strict = False,
-    roots: Roots = None,
-    trust_paths: TrustPaths = False,
-    seed: Seed = 0,
+    floating: _options.Floating = False,
+    mimic: _options.MimicOption = _options.Mimic.coupled,
+    strict: _options.Strict = False,
+    roots: _options.Roots = None,
+    trust_paths: _options.TrustPaths = False,
+    seed: _options.Seed = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all digits.")] = False,
     view: Annotated[
         bool, typer.Option("--view", help="Show the answer in the browser, with a target to drag.")
@@ -62,11 +50,11 @@ def ik(
     """
     if xyz is None and rpy is None:
         raise typer.BadParameter("expected --xyz, --rpy or both")
-    robot = read(file, floating, mimic, strict=strict, roots=roots, trust_paths=trust_paths)
+    robot = _options.read(file, floating, mimic, strict=strict, roots=roots, trust_paths=trust_paths)
     turns = np.zeros(3) if rpy is None else np.radians(rpy) if degrees else np.array(rpy)
     target = mb.Pose(mb.Rotation.from_euler("zyx", turns[::-1]), np.zeros(3) if xyz is None else np.array(xyz))
     axes = ("" if xyz is None else "xyz") + ("" if rpy is None else "rpy")
-    guess = None if q0 is None else configuration_of(robot, q0, np.random.default_rng(seed), degrees)
+    guess = None if q0 is None else _options.configuration_of(robot, q0, np.random.default_rng(seed), degrees)
     with working("solving"):
         answer = robot.inverse_kinematics(frame, target, guess, seed=seed, axes=axes, limits=limits)
     if as_json:

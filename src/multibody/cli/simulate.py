@@ -9,26 +9,15 @@ import typer
 
 import multibody as mb
 from multibody._saving import check_place
-from multibody.cli._options import (
-    File,
-    Floating,
-    Mimic,
-    MimicOption,
-    Roots,
-    Seed,
-    configuration_of,
-    rates_of,
-    read,
-    writable,
-)
-from multibody.cli._progress import progress
+from multibody.cli import _options
+from multibody.cli._progress import share_done
 from multibody.cli._tables import number, print_note, show, table, terminal
 from multibody.cli._viewing import keep_open
 from multibody.errors import InputError
 
 
 def simulate(
-    file: File,
+    file: _options.File,
     seconds: Annotated[float, typer.Option(min=0.0, help="The duration, in s.")] = 2.0,
     dt: Annotated[float, typer.Option(help="The time step in s.")] = 0.002,
     drop: Annotated[float, typer.Option(min=0.0, help="The height of a floating robot above the ground, in m.")] = 0.5,
@@ -44,10 +33,10 @@ def simulate(
     save: Annotated[Path | None, typer.Option(help="Where to save the run, .npz.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Where to save a picture of it, .png, .svg or .pdf.")] = None,
     view: Annotated[bool, typer.Option("--view", help="Play the run in the browser.")] = False,
-    floating: Floating = False,
-    mimic: MimicOption = Mimic.coupled,
-    roots: Roots = None,
-    seed: Seed = 0,
+    floating: _options.Floating = False,
+    mimic: _options.MimicOption = _options.Mimic.coupled,
+    roots: _options.Roots = None,
+    seed: _options.Seed = 0,
 ) -> None:
     """Simulate a robot: drop it on the ground, or let it swing, with friction, damping and joint limits.
 
@@ -60,10 +49,10 @@ def simulate(
     if save is not None:
         check_place(save, "--save")
     if plot is not None:
-        writable("--plot", plot)
-    robot = read(file, floating, mimic, roots=roots)
+        _options.writable("--plot", plot)
+    robot = _options.read(file, floating, mimic, roots=roots)
     rng = np.random.default_rng(seed)
-    start, speed = configuration_of(robot, q, rng), rates_of(robot, "v", v, rng)
+    start, speed = _options.configuration_of(robot, q, rng), _options.rates_of(robot, "v", v, rng)
     ground = mb.simulate.Ground(friction=friction, restitution=restitution)
     contacts = contacts_at(robot, start, ground, shapes)
     controller = mb.simulate.PD(kp, kd, target=start[actuated_coordinates(robot.tree)]) if kp or kd else None
@@ -71,17 +60,9 @@ def simulate(
     simulator = mb.simulate.Simulator(robot, dt, **options, passive=True, limits=True, effort=True)
     _lift(simulator, start, drop)
     every = max(1, round(seconds / dt / 2000))
-    with progress() as bar, warnings.catch_warnings():
+    with share_done("simulating") as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", mb.simulate.SimulationWarning)  # advice has it, in its words
-        task = bar.add_task("compiling", total=1.0)
-        run = simulator(
-            start,
-            speed,
-            seconds=seconds,
-            every=every,
-            progress=lambda share: bar.update(task, completed=share, description="simulating"),
-            partial=True,
-        )
+        run = simulator(start, speed, seconds=seconds, every=every, progress=advance, partial=True)
     _show(run, simulator)
     for sentence in simulator.advice(run):
         if sentence not in run.failures:

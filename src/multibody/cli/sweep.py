@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from multibody.cli._options import writable
-from multibody.cli._tables import number, show, table, terminal
+from multibody.cli._tables import number, print_note, show, table, terminal
 from multibody.errors import InputError
 from multibody.sweep import Study, SweepWarning
 from multibody.sweep import open as open_study
@@ -73,7 +73,7 @@ def sweep(
                 typer.echo(f"Interrupted; {known.status()}. The same command goes on.", err=True)
                 raise typer.Exit(INTERRUPTED) from None
         for note in noted:
-            terminal(stderr=True).print(f"note: {note.message}", style="yellow", soft_wrap=True)
+            print_note(str(note.message))
     _show_status(known)
     if plot is not None:
         known.histogram(path=plot)
