@@ -1,4 +1,4 @@
-"""Systems with names, to derive and to compare: one file each.
+"""Systems with names, to derive and to compare.
 
 One that has the name of an embedded robot is that robot, with symbols for its numbers.
 """
@@ -9,17 +9,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from multibody._signatures import readable_names
-from multibody.derive.ready_made.branching_hinges import branching_hinges
-from multibody.derive.ready_made.cart_pendulum import cart_pendulum
-from multibody.derive.ready_made.double_mass_pendulum import double_mass_pendulum
-from multibody.derive.ready_made.double_pendulum import double_pendulum
-from multibody.derive.ready_made.free_body import free_body
-from multibody.derive.ready_made.planar_3r import planar_3r
-from multibody.derive.ready_made.rolling_disc import rolling_disc
-from multibody.derive.ready_made.scara import scara
-from multibody.derive.ready_made.skate import skate
-from multibody.derive.ready_made.spherical_pendulum import spherical_pendulum
-from multibody.derive.ready_made.spring_cart_pendulum import spring_cart_pendulum
+from multibody.derive.ready_made import arms, pendulums, single_bodies
 from multibody.derive.system.system import System
 from multibody.errors import InputError
 
@@ -33,18 +23,18 @@ class Named:
 
 
 SYSTEMS: dict[str, Named] = {
-    "cart-pendulum": Named("Cart on a rail, and a pendulum on it", cart_pendulum),
-    "spring-cart-pendulum": Named("Cart with a spring, and a mass that hangs on it", spring_cart_pendulum),
-    "double-pendulum": Named("Two rods, one under the other", double_pendulum),
-    "double-mass-pendulum": Named("Two masses on light rods", double_mass_pendulum),
-    "planar-3r": Named("Arm with three hinges in a plane", planar_3r),
-    "scara": Named("SCARA arm: three hinges and a slider", scara),
-    "spherical-pendulum": Named("Pendulum on a ball joint, with a quaternion", spherical_pendulum),
-    "rolling-disc": Named("Disc that rolls without slipping", rolling_disc),
-    "skate": Named("Skate on a slope", skate),
-    "branching-hinges": Named("Four links in a tree with seven hinges", branching_hinges),
+    "cart-pendulum": Named("Cart on a rail, and a pendulum on it", pendulums.cart_pendulum),
+    "spring-cart-pendulum": Named("Cart with a spring, and a mass that hangs on it", pendulums.spring_cart_pendulum),
+    "double-pendulum": Named("Two rods, one under the other", pendulums.double_pendulum),
+    "double-mass-pendulum": Named("Two masses on light rods", pendulums.double_mass_pendulum),
+    "planar-3r": Named("Arm with three hinges in a plane", arms.planar_3r),
+    "scara": Named("SCARA arm: three hinges and a slider", arms.scara),
+    "spherical-pendulum": Named("Pendulum on a ball joint, with a quaternion", pendulums.spherical_pendulum),
+    "rolling-disc": Named("Disc that rolls without slipping", single_bodies.rolling_disc),
+    "skate": Named("Skate on a slope", single_bodies.skate),
+    "branching-hinges": Named("Four links in a tree with seven hinges", arms.branching_hinges),
 } | {
-    f"free-body-{group}": Named(f"Rigid body on {text}; no gravity", partial(free_body, group))
+    f"free-body-{group}": Named(f"Rigid body on {text}; no gravity", partial(single_bodies.free_body, group))
     for group, text in {
         "r1": "R^1: translation along z",
         "r2": "R^2: translation along x and y",

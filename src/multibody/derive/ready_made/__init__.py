@@ -1,1 +1,1 @@
-"""Ready-made systems, one file each; `multibody.derive.systems` has them by name."""
+"""Ready-made systems by kind; `multibody.derive.systems` has them by name."""
