@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
-import sympy as sp
 from numpy.typing import NDArray
+
+from multibody.derive.printing.latex_expressions import Writer
 
 INK, BODY, ARROW, AXIS = "#222222", "#4878a8", "#c44e52", "#888888"
 LIGHT = "#9dbbd6"
@@ -21,7 +22,7 @@ def write(axes: Any, at: NDArray[Any], symbol: Any, shift: Any, color: str = INK
     """A formula beside a point, shifted in points."""
     from matplotlib.patheffects import withStroke
 
-    text = symbol if isinstance(symbol, str) else f"${sp.latex(symbol)}$"
+    text = symbol if isinstance(symbol, str) else f"${Writer()(symbol)}$"
     axes.annotate(
         text, at, tuple(shift), textcoords="offset points", ha="center", va="center", color=color, fontsize=size,
         zorder=8, path_effects=[withStroke(linewidth=2.5, foreground="white")],

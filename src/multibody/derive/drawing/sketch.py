@@ -22,6 +22,7 @@ from multibody.derive.drawing.mechanism import (
     plane_of,
 )
 from multibody.derive.drawing.primitives2d import ARROW, BODY, INK
+from multibody.derive.printing.latex_expressions import Writer
 from multibody.derive.system.loads import Damper, Force, Spring
 from multibody.derive.system.system import System
 from multibody.errors import InputError
@@ -241,7 +242,7 @@ class Sketch:
             at = at + self.scale * np.array([0.0, -0.4] if below else [0.22, 0.0])
             shift = (0, 0) if below else (42, 0)
             self.axes.update_datalim([at])
-        primitives2d.write(self.axes, at, f"$({', '.join(map(sp.latex, ball.symbols))})$", shift, ARROW, 11)
+        primitives2d.write(self.axes, at, f"$({', '.join(map(Writer(), ball.symbols))})$", shift, ARROW, 11)
 
     def _slide(self, slide: Slide) -> None:
         start, end = self.plane @ slide.start, self.plane @ slide.end

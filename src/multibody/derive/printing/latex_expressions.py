@@ -1,4 +1,4 @@
-"""Expressions in LaTeX: with the names of `names`, decimals, and products and sums as a person would write them."""
+"""Expressions in LaTeX: with the names of `symbol_names`, decimals, products and sums as a person would write them."""
 
 import re
 from dataclasses import dataclass, field
