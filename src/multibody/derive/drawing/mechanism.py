@@ -131,15 +131,12 @@ class Anatomy:
 
     def at(self, q: Any = None, t: float = 0.0) -> Mechanism:
         """The system at a configuration: a number for each coordinate; by default such that all can be told apart."""
-        system, names = self.system, [body.name for body in self.system.bodies]
         state = self._start() if q is None else self._checked(q)
-        where = {name: self._place(name, state, t) for name in names}
-        turns = [self._turn(k, state, t) for k in sorted(self._angular)]
-        balls = [self._ball(unit, state, t) for unit in self._units]
-        slides = self._slides(state, t, [turn for turn in turns if turn is not None])
-        known = self.numbers | dict(zip(system.q, state.tolist(), strict=True)) | {TIME: float(t)}
-        found = tuple(turn for turn in turns if turn is not None)
-        return Mechanism(system, where, found, slides, tuple(ball for ball in balls if ball is not None), known)
+        places = {body.name: self._place(body.name, state, t) for body in self.system.bodies}
+        turns = tuple(filter(None, (self._turn(k, state, t) for k in sorted(self._angular))))
+        balls = tuple(filter(None, (self._ball(unit, state, t) for unit in self._units)))
+        known = self.numbers | dict(zip(self.system.q, state.tolist(), strict=True)) | {TIME: float(t)}
+        return Mechanism(self.system, places, turns, self._slides(state, t, turns), balls, known)
 
     def _place(self, name: str, q: NDArray[Any], t: float) -> Place:
         x = np.array(self._bodies[name]([*q, t]), float).reshape(-1)
@@ -207,7 +204,7 @@ class Anatomy:
             turned, rest = (self._place(name, q, t).rotation for q in (at, still))
             across = int(np.argmin(np.abs(axis @ rest) + np.array([0.0, 0.01, 0.005])))
             arm, zero = 0.5 * turned[:, across], 0.5 * rest[:, across]
-        fixed = not self._moved(lambda q: pivot(q))
+        fixed = not self._moved(pivot)
         start = pivot(still) if centred else pivot(at)
         return Turn(self.system.q[k], float(state[k]), name, pivot(at), start, arm, zero, axis, fixed, centred)
 
@@ -226,18 +223,12 @@ class Anatomy:
             return None
 
         def pivot(q: NDArray[Any]) -> NDArray[Any]:
-            quaternions = np.eye(4)
-            places = []
-            for one in quaternions:
-                turned = q.copy()
-                turned[unit] = one
-                places.append(self._place(name, turned, t).position)
-            return np.mean(places, axis=0)
+            return np.mean([self._place(name, _with(q, unit, one), t).position for one in np.eye(4)], axis=0)
 
         symbols = tuple(self.system.q[k] for k in unit)
         return Ball(symbols, name, pivot(state), not self._moved(pivot))
 
-    def _slides(self, state: NDArray[Any], t: float, turns: list[Turn]) -> tuple[Slide, ...]:
+    def _slides(self, state: NDArray[Any], t: float, turns: tuple[Turn, ...]) -> tuple[Slide, ...]:
         linear = [k for k in self._moving if k not in self._angular]
         slides = []
         for i, k in enumerate(linear):
@@ -252,7 +243,7 @@ class Anatomy:
             slides.append(Slide(self.system.q[k], float(state[k]), name, start, end, fixed))
         return tuple(slides)
 
-    def _carried(self, name: str, state: NDArray[Any], t: float, turns: list[Turn]) -> NDArray[Any]:
+    def _carried(self, name: str, state: NDArray[Any], t: float, turns: tuple[Turn, ...]) -> NDArray[Any]:
         """From the centre of a body to the pivot that it carries, farthest from it: what its slides really move."""
         center = self._place(name, state, t).position
         own = [turn.pivot - center for turn in turns if turn.body == name]
@@ -305,7 +296,7 @@ def _flat(body: Any) -> sp.Matrix:
     return sp.Matrix([*body.position, *rotation, *body.joint])
 
 
-def _with(q: NDArray[Any], k: int, value: float) -> NDArray[Any]:
+def _with(q: NDArray[Any], k: int | list[int], value: Any) -> NDArray[Any]:
     changed = np.array(q, float)
     changed[k] = value
     return changed

@@ -42,15 +42,11 @@ def lagrange_multipliers(system: System) -> Equations:
     M, b, g, steps = from_energies(replace(rates, units=()), T, potential_energy(system))
     rows = []
     for restriction in rates.restrictions:
+        index = rf"_{{\mathrm{{{restriction.name}}}}}"
         if isinstance(restriction, Holonomic):
-            rows.append(
-                (
-                    f"\\frac{{\\partial f}}{{\\partial q}}_{{\\mathrm{{{restriction.name}}}}}",
-                    gradient(rates, restriction.f),
-                )
-            )
+            rows.append((r"\frac{\partial f}{\partial q}" + index, gradient(rates, restriction.f)))
         else:
-            rows.append((f"a_{{\\mathrm{{{restriction.name}}}}}", restriction.velocity))
+            rows.append(("a" + index, restriction.velocity))
     constraints = Step(
         "Constraints: gradients of those on the configuration, and sums of rates",
         "RD 3.35-3.37",

@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 
 from multibody.derive.algebra.normal_form import normal
-from multibody.derive.system.constraints import Motion, Restriction
+from multibody.derive.system.constraints import Motion
 from multibody.derive.system.evaluation import numeric, random_values
 from multibody.derive.system.kinematics import tidy
 from multibody.derive.system.loads import Generalized, Load
@@ -61,15 +61,27 @@ def with_quasi_velocities(system: System, S: Any, velocities: Sequence[sp.Symbol
         )
     _check_rank(system, S, velocities)
     u_of_v = inverse(S)
+    return in_velocities(system, velocities, u_of_v, system.rates * u_of_v)
+
+
+def in_velocities(system: System, velocities: Sequence[sp.Symbol], u_of_v: Any, rates: Any) -> System:
+    """A system with velocities v in place of u = u_of_v v, and q' = rates v; it has no tree.
+
+    Generalized forces along v have the power of those along u.
+    """
     u = dict(zip(system.v, u_of_v * sp.Matrix(velocities), strict=True))
-    return replace(
-        system,
-        v=velocities,
-        rates=system.rates * u_of_v,
-        loads=_loads(system, u_of_v, u, velocities),
-        restrictions=tuple(_in_new(restriction, u) for restriction in system.restrictions),
-        tree=None,
-    )
+    loads: list[Load] = []
+    for load in (load.substitute(u) for load in system.loads):
+        if isinstance(load, Generalized):
+            row = u_of_v.row(system.v.index(load.velocity))
+            loads += [Generalized(v, load.force * row[j]) for j, v in enumerate(velocities) if row[j] != 0]
+        else:
+            loads.append(load)
+    restrictions = [
+        Motion(r.name, r.velocity.subs(u, simultaneous=True)) if isinstance(r, Motion) else r
+        for r in system.restrictions
+    ]
+    return replace(system, v=velocities, rates=rates, loads=loads, restrictions=restrictions, tree=None)
 
 
 @lru_cache(maxsize=64)
@@ -144,26 +156,6 @@ def _check_rank(system: System, S: sp.ImmutableMatrix, velocities: tuple[sp.Symb
             raise InputError(
                 f"{system.name}: S cannot be inverted, so that {_names(velocities)} do not tell the rates: {how}"
             )
-
-
-def _loads(
-    system: System, u_of_v: sp.Matrix, u: dict[sp.Symbol, Any], velocities: tuple[sp.Symbol, ...]
-) -> tuple[Load, ...]:
-    """Loads in the new velocities; generalized forces along u as those along v, of the same power."""
-    loads: list[Load] = []
-    for load in (load.substitute(u) for load in system.loads):
-        if isinstance(load, Generalized):
-            row = u_of_v.row(system.v.index(load.velocity))
-            loads += [Generalized(v, load.force * row[j]) for j, v in enumerate(velocities) if row[j] != 0]
-        else:
-            loads.append(load)
-    return tuple(loads)
-
-
-def _in_new(restriction: Restriction, u: dict[sp.Symbol, Any]) -> Restriction:
-    if isinstance(restriction, Motion):
-        return Motion(restriction.name, restriction.velocity.subs(u, simultaneous=True))
-    return restriction
 
 
 def _unit(system: System, velocity: sp.Symbol) -> sp.Matrix:

@@ -1,13 +1,11 @@
 """A system with the rates of its coordinates as velocities, and unit quaternions held by constraints."""
 
 from dataclasses import replace
-from typing import Any
 
 import sympy as sp
 
-from multibody.derive.methods.quasi_velocities import left_inverse
-from multibody.derive.system.constraints import Holonomic, Motion, Restriction
-from multibody.derive.system.loads import Generalized, Load
+from multibody.derive.methods.quasi_velocities import in_velocities, left_inverse
+from multibody.derive.system.constraints import Holonomic
 from multibody.derive.system.symbols import rate
 from multibody.derive.system.system import System, expect_system
 
@@ -26,17 +24,10 @@ def with_rates_as_velocities(system: System) -> System:
     """
     expect_system(system)
     if system.holonomic_velocities:
-        return replace(system, restrictions=(*system.restrictions, *_unit_lengths(system)), tree=None)
-    S, q_dot = left_inverse(system), tuple(rate(x) for x in system.q)
-    v = dict(zip(system.v, S * sp.Matrix(q_dot), strict=True))
-    return replace(
-        system,
-        v=q_dot,
-        rates=sp.eye(len(system.q)),
-        loads=tuple(new for load in system.loads for new in _load(system, load, S, v)),
-        restrictions=(*(_restriction(r, v) for r in system.restrictions), *_unit_lengths(system)),
-        tree=None,
-    )
+        rates = replace(system, tree=None)
+    else:
+        rates = in_velocities(system, tuple(map(rate, system.q)), left_inverse(system), sp.eye(len(system.q)))
+    return replace(rates, restrictions=(*rates.restrictions, *_unit_lengths(system)))
 
 
 def _unit_lengths(system: System) -> list[Holonomic]:
@@ -46,18 +37,3 @@ def _unit_lengths(system: System) -> list[Holonomic]:
         for unit in system.units
         if (name := f"unit length of {', '.join(x.name for x in unit)}") not in known
     ]
-
-
-def _restriction(restriction: Restriction, v: dict[sp.Symbol, sp.Expr]) -> Restriction:
-    if isinstance(restriction, Motion):
-        return Motion(restriction.name, restriction.velocity.subs(v, simultaneous=True))
-    return restriction
-
-
-def _load(system: System, load: Load, S: Any, v: dict[sp.Symbol, sp.Expr]) -> list[Load]:
-    """A load whose force may depend on velocities, along the rates."""
-    load = load.substitute(v)
-    if not isinstance(load, Generalized):
-        return [load]
-    row = S.row(system.v.index(load.velocity))
-    return [Generalized(rate(x), row[j] * load.force) for j, x in enumerate(system.q) if row[j] != 0]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from multibody.derive.printing.symbol_names import GREEK
 
@@ -132,26 +133,14 @@ def unknown(latex: str) -> set[str]:
     return {node.text for node in walk(read(latex)) if isinstance(node, Letter) and not node.known}
 
 
-def walk(node: Node) -> Iterator[Node]:
-    """A node and all that are in it."""
-    yield node
-    if isinstance(node, Row):
-        parts: tuple[Node | None, ...] = node.items
-    elif isinstance(node, Script):
-        parts = (node.base, node.sub, node.sup)
-    elif isinstance(node, Fraction):
-        parts = (node.over, node.under)
-    elif isinstance(node, Root | Fenced):
-        parts = (node.body,)
-    elif isinstance(node, Accent):
-        parts = (node.base,)
-    elif isinstance(node, Grid):
-        parts = tuple(cell for row in node.rows for cell in row)
-    else:
-        parts = ()
-    for part in parts:
-        if part is not None:
+def walk(tree: Any) -> Iterator[Node]:
+    """A node, or several in tuples, and all nodes in them."""
+    if isinstance(tree, tuple):
+        for part in tree:
             yield from walk(part)
+    elif isinstance(tree, Node):
+        yield tree
+        yield from walk(tuple(vars(tree).values()))
 
 
 class _Tokens:

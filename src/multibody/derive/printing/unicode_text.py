@@ -2,22 +2,7 @@
 
 import unicodedata
 
-from multibody.derive.printing.latex_parser import (
-    ACCENTS,
-    Accent,
-    Fenced,
-    Fraction,
-    Grid,
-    Letter,
-    Node,
-    Number,
-    Root,
-    Row,
-    Script,
-    Sign,
-    Space,
-    read,
-)
+from multibody.derive.printing import latex_parser as tex
 
 SUPERSCRIPTS = str.maketrans("0123456789+-T", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ")
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -35,7 +20,7 @@ def text(latex: str) -> str:
     >>> text(r"\left(M + m\right) \ddot{x} - l m \dot{\theta}_{1}^{2} \sin(\theta_{1}) = \frac{F}{2}")
     '(M + m) ẍ - l m θ̇₁² sin(θ₁) = F/2'
     """
-    return unicodedata.normalize("NFC", _text(read(latex)))
+    return unicodedata.normalize("NFC", _text(tex.read(latex)))
 
 
 def width(line: str) -> int:
@@ -48,39 +33,39 @@ def padded(line: str, columns: int) -> str:
     return line + " " * (columns - width(line))
 
 
-def _text(node: Node | None) -> str:
+def _text(node: tex.Node | None) -> str:
     if node is None:
         return ""
-    if isinstance(node, Letter | Number | Sign):
+    if isinstance(node, tex.Letter | tex.Number | tex.Sign):
         return node.text
-    if isinstance(node, Space):
+    if isinstance(node, tex.Space):
         return "  " if node.width >= 1 else ""
-    if isinstance(node, Row):
+    if isinstance(node, tex.Row):
         return _row(node.items)
-    if isinstance(node, Script):
+    if isinstance(node, tex.Script):
         return _text(node.base) + _sub(node.sub) + _sup(node.sup)
-    if isinstance(node, Fraction):
+    if isinstance(node, tex.Fraction):
         over, under = _text(node.over), _text(node.under)
         return f"{_bracketed(over, SUMS)}/{_bracketed(under, PRODUCTS)}"
-    if isinstance(node, Root):
+    if isinstance(node, tex.Root):
         body = _text(node.body)
         return f"√{body}" if len(body) == 1 else f"√({body})"
-    if isinstance(node, Accent):
+    if isinstance(node, tex.Accent):
         return _accented(node.mark, _text(node.base))
-    if isinstance(node, Fenced):
+    if isinstance(node, tex.Fenced):
         return f"{node.left.replace('.', '')}{_text(node.body)}{node.right.replace('.', '')}"
     return _grid(node)
 
 
-def _row(items: tuple[Node, ...]) -> str:
+def _row(items: tuple[tex.Node, ...]) -> str:
     written, clings = "", True  # whether what comes next touches what is there
     for k, node in enumerate(items):
         part = _text(node)
         if not part:
-            clings = clings or node == Space(0.0)
+            clings = clings or node == tex.Space(0.0)
             continue
-        sign = node.text if isinstance(node, Sign) else ""
-        ends = isinstance(node, Script) and isinstance(node.base, Sign) and node.base.text in CLINGING
+        sign = node.text if isinstance(node, tex.Sign) else ""
+        ends = isinstance(node, tex.Script) and isinstance(node.base, tex.Sign) and node.base.text in CLINGING
         if sign in SPACED and sign:
             unary = sign in "+-" and written.rstrip()[-1:] in BEFORE_UNARY
             written, clings = (written + sign, True) if unary else (f"{written.rstrip()} {sign} ", True)
@@ -91,28 +76,28 @@ def _row(items: tuple[Node, ...]) -> str:
     return written
 
 
-def _opens(node: Node, before: Node) -> bool:
+def _opens(node: tex.Node, before: tex.Node) -> bool:
     """Whether a bracket belongs to the function, or the name with an index, before it."""
-    function = before.base if isinstance(before, Script) else before
-    if not isinstance(function, Letter) or not function.function:
+    function = before.base if isinstance(before, tex.Script) else before
+    if not isinstance(function, tex.Letter) or not function.function:
         return False
-    return isinstance(node, Fenced) or (isinstance(node, Sign) and node.text in OPENING)
+    return isinstance(node, tex.Fenced) or (isinstance(node, tex.Sign) and node.text in OPENING)
 
 
-def _differential(node: Node, after: tuple[Node, ...]) -> bool:
+def _differential(node: tex.Node, after: tuple[tex.Node, ...]) -> bool:
     """Whether it is a ∂, or the d of dt alone: any other d is a symbol."""
-    base = node.base if isinstance(node, Script) else node
-    return base == Sign("∂", prefix=True) or (node == Letter("d") and after == (Letter("t"),))
+    base = node.base if isinstance(node, tex.Script) else node
+    return base == tex.Sign("∂", prefix=True) or (node == tex.Letter("d") and after == (tex.Letter("t"),))
 
 
-def _sub(node: Node | None) -> str:
+def _sub(node: tex.Node | None) -> str:
     index = "" if node is None else _text(node).replace(" ", "")
     if index.isdigit():
         return index.translate(SUBSCRIPTS)
     return f"_{index}" if index.isalnum() else f"_({index})" if index else ""
 
 
-def _sup(node: Node | None) -> str:
+def _sup(node: tex.Node | None) -> str:
     power = "" if node is None else _text(node).replace(" ", "")
     if all(c in "0123456789+-T" for c in power):
         return power.translate(SUPERSCRIPTS)
@@ -132,9 +117,9 @@ def _bracketed(part: str, signs: tuple[str, ...]) -> str:
 def _accented(mark: str, base: str) -> str:
     if width(base) > 1:
         return base + PRIMES.get(mark, f"({mark})")
-    return base + ACCENTS[mark]
+    return base + tex.ACCENTS[mark]
 
 
-def _grid(node: Grid) -> str:
+def _grid(node: tex.Grid) -> str:
     rows = "; ".join("  ".join(filter(None, map(_text, row))) for row in node.rows)
     return f"[{rows}]" if node.kind.endswith("matrix") else rows

@@ -89,7 +89,7 @@ def source(
         parts = [
             x if name == "t" else x[..., k]
             for name, x in zip(names, arrays, strict=True)
-            for k in _places(symbols[name])
+            for k in range(len(symbols[name]))
         ]
         zero = np.zeros_like(parts[0])
         known = dict(zip(scalars, parts, strict=True)) | fixed
@@ -101,10 +101,6 @@ def source(
 
     function.__name__ = quantity
     return function, names, shapes
-
-
-def _places(symbols: Sequence[sp.Symbol]) -> range:
-    return range(len(symbols))
 
 
 def _shaped(entries: list[Any], like: Any, axes: int) -> Any:

@@ -125,8 +125,8 @@ class _Search:
             if x is None:
                 continue
             n = len(self.unknown)
-            q, isolated = x[:n], np.linalg.matrix_rank(_slope(function, x), tol=SAME) == len(x)
-            q = self._standard(q, angles)
+            isolated = np.linalg.matrix_rank(np.asarray(function(x)[1], dtype=float), tol=SAME) == len(x)
+            q = self._standard(x[:n], angles)
             if (q < low - SAME).any() or (q > high + SAME).any():
                 continue
             U = float(energy(q)) if self.energy.free_symbols <= set(self.unknown) else 0.0
@@ -170,7 +170,3 @@ class _Search:
         if np.abs(difference).max(initial=0.0) < 1e-5:
             return True
         return not isolated and not other[1] and abs(U - other[2]) < SAME * max(1.0, abs(U))
-
-
-def _slope(function: Any, x: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(function(x)[1], dtype=float)

@@ -5,28 +5,20 @@ from collections.abc import Sequence
 import sympy as sp
 
 from multibody.derive.system.symbols import rate
+from multibody.model import joints as kinds
 from multibody.model.joint import Joint
-from multibody.model.joints import (
-    Cylindrical,
-    Floating,
-    Planar,
-    Schoenflies,
-    Spherical,
-    Translational,
-    Universal,
-)
 from multibody.model.model import Model
 
 _QUATERNION = ("q_w", "q_x", "q_y", "q_z")
 _TURNING = ("omega_x", "omega_y", "omega_z")
 _NAMES: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    Floating: (("x", "y", "z", *_QUATERNION), ("v_x", "v_y", "v_z", *_TURNING)),
-    Spherical: (_QUATERNION, _TURNING),
-    Planar: (("x", "y", "theta"), ("v_x", "v_y", "omega")),
-    Schoenflies: (("x", "y", "z", "theta"), ("v_x", "v_y", "v_z", "omega")),
-    Translational: (("x", "y", "z"), ()),
-    Cylindrical: (("d", "theta"), ()),
-    Universal: (("alpha", "beta"), ()),
+    kinds.Floating: (("x", "y", "z", *_QUATERNION), ("v_x", "v_y", "v_z", *_TURNING)),
+    kinds.Spherical: (_QUATERNION, _TURNING),
+    kinds.Planar: (("x", "y", "theta"), ("v_x", "v_y", "omega")),
+    kinds.Schoenflies: (("x", "y", "z", "theta"), ("v_x", "v_y", "v_z", "omega")),
+    kinds.Translational: (("x", "y", "z"), ()),
+    kinds.Cylindrical: (("d", "theta"), ()),
+    kinds.Universal: (("alpha", "beta"), ()),
 }
 """Names of the coordinates of joints that have several, and of their velocities where these are no rates."""
 
