@@ -6,8 +6,7 @@ import sympy as sp
 
 from multibody import derive
 from multibody.derive.results.comparison import accelerations
-from multibody.derive.system.consistent_states import consistent_values
-from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.system.evaluation import consistent_values, numeric, random_values
 from multibody.errors import InputError
 
 m, l, g, I, A, B, C, u = derive.symbols("m l g I A B C u")

@@ -7,8 +7,7 @@ import sympy as sp
 from multibody import derive
 from multibody.algorithms import crba, rnea
 from multibody.derive.results.comparison import accelerations, equal
-from multibody.derive.system.consistent_states import consistent_values
-from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.system.evaluation import consistent_values, numeric, random_values
 from multibody.derive.system.from_robot import placed
 from multibody.derive.system.kinematics import gradient
 from multibody.derive.systems import SYSTEMS, system

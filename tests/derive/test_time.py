@@ -14,8 +14,7 @@ import multibody as mb
 from multibody import derive
 from multibody.derive.methods.method_table import method_table
 from multibody.derive.results.comparison import accelerations
-from multibody.derive.system.consistent_states import consistent_values
-from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.system.evaluation import consistent_values, numeric, random_values
 from multibody.derive.system.generalized_forces import kinetic_energy
 from multibody.derive.system.symbols import TIME
 from multibody.errors import InputError

@@ -13,8 +13,7 @@ from multibody.derive.methods import METHODS, applicable, equations  # noqa: E40
 from multibody.derive.methods.bodies_on_groups import GroupEquations, duindam, on_group  # noqa: E402
 from multibody.derive.methods.boltzmann_hamel import reduced  # noqa: E402
 from multibody.derive.methods.hamel_coefficients import gamma  # noqa: E402
-from multibody.derive.methods.quasi_velocities import with_quasi_velocities  # noqa: E402
-from multibody.derive.methods.rates_as_velocities import with_rates_as_velocities  # noqa: E402
+from multibody.derive.methods.quasi_velocities import with_quasi_velocities, with_rates_as_velocities  # noqa: E402
 from multibody.derive.results.comparison import Agreement, equal  # noqa: E402
 from multibody.derive.results.equations import Equations  # noqa: E402
 from multibody.derive.results.equilibria import equilibria  # noqa: E402

@@ -31,7 +31,7 @@ from multibody.view.browser.surroundings import Surroundings
 from multibody.view.colors import TRANSLUCENT
 from multibody.view.contact_forces import ContactForces
 from multibody.view.overlays import CenterOfMass, FrameAxes, InertiaEllipsoids, Overlay, Place, Trace
-from multibody.view.scene import RunView, Scene
+from multibody.view.scene import Scene
 
 INSIDE = ("centre of mass", "inertias")
 """Overlays inside of bodies, which have a check box."""
@@ -98,7 +98,6 @@ class Viewer:
         self._overlays: dict[str, Overlay] = {}
         self._numbers = count()
         self._player: Player | None = None
-        self._charts: Charts | None = None
         self._run: tuple[Run, NDArray[Any], NDArray[Any]] | None = None
         """The run, its states as (samples, rows, nq), and its contact forces."""
         self._row = 0
@@ -152,9 +151,7 @@ class Viewer:
         (7, {'centre of mass': False, 'inertias': False})
         """
         with self._lock:
-            run = None
-            if self._player is not None:
-                run = RunView(*self._player.view(), self._charts.view() if self._charts else ())
+            run = self._player.view() if self._player is not None else None
             robots = {name: node.view() for name, node in self._robots.items()}
             overlays = {name: overlay.view() for name, overlay in self._overlays.items()}
             return Scene(robots, overlays, self._sliders.view(), self._boxes.view(), run)
@@ -250,9 +247,8 @@ class Viewer:
         self.stop()
         index = index_of(run, sample)
         self._run = run, states_of(run, index, alone=sample is not None), np.asarray(run.forces[index], float)
-        self._charts = Charts(self._server, run, index) if charts else None
-        follow = self._charts.follow if self._charts else lambda _: None
-        self._player = Player(self._server, run.t, self._show_row, speed, follow)
+        beside = Charts(self._server, run, index) if charts else None
+        self._player = Player(self._server, run, beside, self._show_row, speed)
 
     def pause(self) -> None:
         """Stop the run at this moment."""
@@ -270,9 +266,6 @@ class Viewer:
         if self._player is not None:
             self._player.close()
             self._player = None
-        if self._charts is not None:
-            self._charts.close()
-            self._charts = None
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save one page that shows the scene, and plays the run, without a server."""
@@ -323,11 +316,11 @@ class Viewer:
     def _page(self) -> str:
         if self._player is None:
             return html_page.page_of(self._server, self._frames())
-        t, _, playing = self._player.view()
+        now = self._player.view()
         self.pause()
         page = html_page.page_of(self._server, self._frames())
-        self.seek(t)
-        self._player.pause(not playing)
+        self.seek(now.t)
+        self._player.pause(not now.playing)
         return page
 
     def _frames(self) -> Iterator[None]:

@@ -5,8 +5,7 @@ from dataclasses import replace
 import sympy as sp
 
 from multibody.derive.methods.lagrange import from_energies
-from multibody.derive.methods.quasi_velocities import left_inverse
-from multibody.derive.methods.rates_as_velocities import with_rates_as_velocities
+from multibody.derive.methods.quasi_velocities import left_inverse, with_rates_as_velocities
 from multibody.derive.results.equations import Equations, finish
 from multibody.derive.results.steps import Step
 from multibody.derive.system.constraints import Holonomic

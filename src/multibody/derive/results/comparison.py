@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from multibody.derive.algebra.normal_form import is_zero
 from multibody.derive.system.arguments import whole_number
-from multibody.derive.system.consistent_states import consistent_values
-from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.system.evaluation import consistent_values, numeric, random_values
 from multibody.derive.system.kinematics import along
 from multibody.derive.system.symbols import rate
 from multibody.derive.system.values import expect_equations

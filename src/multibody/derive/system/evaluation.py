@@ -1,6 +1,6 @@
-"""Numbers in place of symbols: random states of a system, and the values of expressions there."""
+"""Numbers in place of symbols: random states, which constraints can allow, and the values of expressions there."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,8 +8,14 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from multibody.derive.algebra.numpy_evaluation import evaluate
+from multibody.derive.system import constraint_rows
+from multibody.derive.system.constraints import Holonomic, Restriction
 from multibody.derive.system.symbols import TIME, rate
 from multibody.derive.system.system import System
+
+TRIES = 30
+STEPS = 60
+CLOSE = 1e-13
 
 
 def random_values(system: System, rng: np.random.Generator) -> dict[sp.Symbol, float]:
@@ -42,3 +48,49 @@ def numeric(expression: Any, values: Mapping[sp.Symbol, float]) -> NDArray[np.fl
     entries = expression.flat() if isinstance(expression, sp.MatrixBase) else [expression]
     numbers = evaluate(entries, {x: np.float64(value) for x, value in values.items()})
     return np.array(numbers, dtype=float).reshape(expression.shape if isinstance(expression, sp.MatrixBase) else ())
+
+
+def consistent_values(system: System, rng: np.random.Generator) -> dict[sp.Symbol, float] | None:
+    """As `random_values`, with coordinates and velocities that fulfil the constraints; None where none were found."""
+    values = on_constraints(system, rng, system.restrictions)
+    if values is None or not system.restrictions:
+        return values
+    rows = constraint_rows.rows(system)
+    J, a_0, v = numeric(rows.J, values), numeric(rows.a_0, values)[:, 0], np.array([values[x] for x in system.v])
+    v -= np.linalg.pinv(J) @ (J @ v + a_0)
+    return with_velocities(system, values, v)
+
+
+def with_velocities(system: System, values: dict[sp.Symbol, float], v: NDArray[Any]) -> dict[sp.Symbol, float]:
+    """Replace the velocities, and the rates of coordinates that follow from them."""
+    values = values | dict(zip(system.v, map(float, v), strict=True))
+    q_dot = numeric(system.q_dot, values)[:, 0]
+    return values | {rate(x): float(q_dot[k]) for k, x in enumerate(system.q) if rate(x) not in system.v}
+
+
+def on_constraints(
+    system: System, rng: np.random.Generator, restrictions: Sequence[Restriction]
+) -> dict[sp.Symbol, float] | None:
+    """As `random_values`, with coordinates at which configuration constraints hold; None where none were found.
+
+    Gauss–Newton, from several states with other parameters each: short links may not close a loop that longer ones do.
+    """
+    units = [sum(x**2 for x in unit) - 1 for unit in system.units]
+    f = sp.Matrix([*(r.f for r in restrictions if isinstance(r, Holonomic)), *units])
+    if len(f) == len(units):
+        return random_values(system, rng)
+    symbols = list(random_values(system, rng))
+    function = sp.lambdify(symbols, [f, f.jacobian(list(system.q))], modules="numpy", cse=True)
+    for _ in range(TRIES):
+        values = random_values(system, rng)
+        for _ in range(STEPS):
+            with np.errstate(all="ignore"):
+                error, slope = (np.asarray(x, dtype=float) for x in function(*values.values()))
+            if not (np.isfinite(error).all() and np.isfinite(slope).all()):
+                break
+            if np.abs(error).max() < CLOSE:
+                return with_velocities(system, values, np.array([values[x] for x in system.v]))
+            step = np.linalg.lstsq(slope, error[:, 0], rcond=None)[0]
+            step /= max(1.0, float(np.linalg.norm(step)))
+            values |= {x: values[x] - float(d) for x, d in zip(system.q, step, strict=True)}
+    return None

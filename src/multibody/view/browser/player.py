@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.simulate import Run
+from multibody.view.browser.charts import Charts
 from multibody.view.browser.thread_errors import reported
+from multibody.view.scene import RunView
 
 FRAME = 1 / 60
 """The time from one frame to the next, in s."""
@@ -22,12 +24,10 @@ BAR_INTERVAL = 0.1
 class Player:
     """Shows the rows of a run at their times, on a thread of its own, until it is closed."""
 
-    def __init__(
-        self, server: Any, t: NDArray[Any], show: Callable[[int], None], speed: float, follow: Callable[[float], None]
-    ) -> None:
-        """`show` is called with the row at each frame, `follow` with the time, less often."""
-        self.t = np.asarray(t, float)
-        self._show, self._follow = show, follow
+    def __init__(self, server: Any, run: Run, charts: Charts | None, show: Callable[[int], None], speed: float) -> None:
+        """`show` is called with the row at each frame; the charts follow less often, and are closed with the player."""
+        self.t = np.asarray(run.t, float)
+        self._show, self._charts = show, charts
         self._lock = threading.RLock()
         self._closed = threading.Event()
         self._at, self._shown, self.playing = float(self.t[0]), -1, True
@@ -63,9 +63,9 @@ class Player:
             self._refresh()
             self._update_bar()
 
-    def view(self) -> tuple[float, float, bool]:
-        """Return the time that is shown, that of the bar, and whether it plays."""
-        return self._at, float(self._bar.value), self.playing
+    def view(self) -> RunView:
+        """Return a snapshot."""
+        return RunView(self._at, float(self._bar.value), self.playing, self._charts.view() if self._charts else ())
 
     def close(self) -> None:
         """End playing, and remove the controls."""
@@ -73,6 +73,8 @@ class Player:
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=2.0)
         self._folder.remove()
+        if self._charts is not None:
+            self._charts.close()
 
     async def _scrubbed(self, event: Any) -> None:
         """Store the time of the bar, if a person moved it: while it plays, it is moved from here, too."""
@@ -117,7 +119,8 @@ class Player:
         value = round(self._at / self._step) * self._step
         if abs(value - self._bar.value) > 0.5 * self._step:
             self._bar.value = float(np.clip(value, self._bar.min, self._bar.max))
-        self._follow(self._at)
+        if self._charts is not None:
+            self._charts.follow(self._at)
 
 
 def states_of(run: Run, index: tuple[int, ...], alone: bool) -> NDArray[Any]:

@@ -9,10 +9,9 @@ from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.model import check_configuration
 from multibody.robot import Robot
-from multibody.view.browser.ghosts import Ghosts
-from multibody.view.colors import to_bytes
+from multibody.view.colors import GHOST_OPACITY, to_bytes
 from multibody.view.scene import LinkView, RobotView
-from multibody.view.shapes.visual_shapes import visual_shapes
+from multibody.view.shapes.visual_shapes import VisualShapes, visual_shapes
 
 
 class RobotNode:
@@ -72,6 +71,36 @@ class RobotNode:
             look = {"color": to_bytes(surface.color), "opacity": _opacity(surface.color[3]), "side": "double"}
             meshes.append(scene.add_mesh_simple(f"{path}/{j}", *surface.indexed(), **look))
         return frame, meshes
+
+
+class Ghosts:
+    """Batched meshes, one for each surface of a robot."""
+
+    def __init__(self, server: Any, name: str, shapes: VisualShapes) -> None:
+        self._scene, self._name, self._shapes = server.scene, name, shapes
+        self._nodes: list[tuple[int, Any]] = []
+        self.positions = np.zeros((0, len(shapes.links), 3), np.float32)
+        """(n, links, 3): those that are drawn, in m."""
+
+    def move(self, quaternions: NDArray[Any], positions: NDArray[Any]) -> None:
+        """Move to poses of all links, (n, links, 4) and (n, links, 3)."""
+        wxyz, positions = quaternions.astype(np.float32), positions.astype(np.float32)
+        if len(positions) != len(self.positions):
+            for _, node in self._nodes:
+                node.remove()
+            self._nodes = []
+        self.positions = positions
+        for k, node in self._nodes:
+            node.batched_positions, node.batched_wxyzs = positions[:, k], wxyz[:, k]
+        if self._nodes or not len(positions):
+            return
+        for k, (link, surfaces) in enumerate(self._shapes.links.items()):
+            for j, surface in enumerate(surfaces):
+                path, color = f"/{self._name}-ghosts/{link}/{j}", to_bytes(surface.color)
+                node = self._scene.add_batched_meshes_simple(
+                    path, *surface.indexed(), wxyz[:, k], positions[:, k], batched_colors=color, opacity=GHOST_OPACITY
+                )
+                self._nodes.append((k, node))
 
 
 def _opacity(alpha: float) -> float | None:
