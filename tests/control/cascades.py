@@ -5,14 +5,22 @@ import piqp
 
 
 def least(A, b, rows, lower, upper):
-    """The x for which |A x - b| is least, with lower <= rows x <= upper."""
-    solver = piqp.DenseSolver()
+    """The x for which |A x - b| is least, with lower <= rows x <= upper.
+
+    The residuals r = A x - b are unknowns, too: A^T A would square small singular values below what PIQP resolves.
+    """
+    solver, (m, n) = piqp.DenseSolver(), A.shape
     settings = solver.settings
     settings.eps_abs = settings.eps_rel = settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = 1e-12
     settings.max_iter = 500
-    solver.setup(A.T @ A, -A.T @ b, None, None, rows, lower, upper, None, None)
+    H = np.diag(np.append(np.zeros(n), np.ones(m)))
+    equations, rows = np.hstack([A, -np.eye(m)]), np.hstack([rows, np.zeros((len(rows), m))])
+    solver.setup(H, np.zeros(n + m), equations, b, rows, lower, upper, None, None)
     solver.solve()
-    return np.array(solver.result.x)
+    end = solver.result.info
+    assert end.primal_res <= 1e-8 * (1 + end.primal_res_rel)  # *_rel are the sizes of the terms
+    assert end.dual_res <= 1e-8 * (1 + end.dual_res_rel)
+    return np.array(solver.result.x)[:n]
 
 
 def cascade(levels, rows, lower, upper, support=None):
