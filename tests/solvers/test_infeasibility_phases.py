@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from multibody import control
 from multibody.control import Status
@@ -85,3 +85,35 @@ def test_contradictions_are_told_with_least_violation(count):
         least = least_violation(*rows)
         assert violation(*rows, x) <= least * (1 + 1e-4) + 1e-12
         assert names
+
+
+@pytest.mark.parametrize("length", [1e-12, 1e-7, 1.0, 1e6])
+def test_rows_of_all_lengths_are_named_if_and_only_if_they_contradict_each_other(length):
+    """1 <= x_0 <= 0, or x_0 = x_1 = 1 with equations as long."""
+    C = length * np.array([[1.0, 0.0], [1.0, 0.0]])
+    bounds = {"lower": length * np.array([1.0, -np.inf]), "upper": length * np.array([np.inf, 0.0])}
+    answer = control.qp(np.eye(2), np.zeros(2), C=C, **bounds)
+    assert (answer.status, answer.violated) == (Status.INFEASIBLE, ["C[0]", "C[1]"])
+    met = control.qp(np.eye(2), np.zeros(2), length * np.eye(2), length * np.ones(2), C=C[:1], upper=[length])
+    assert (met.status, met.violated) == (Status.SOLVED, [])
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-6, 3e-8])
+def test_small_contradictions_are_named_beside_large_unknowns(gap):
+    """The objective moves x_1 to 1e6 where x_0 has the least violation; a row of zeros is violated, too."""
+    R, b = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]), np.array([gap, 0.0, gap])
+    answer = control.qp(np.eye(2), np.array([0.0, -1e6]), R, b)
+    assert (answer.status, answer.violated) == (Status.INFEASIBLE, ["A[0]", "A[1]", "A[2]"])
+    assert_allclose(answer.x, [gap / 2, 1e6], rtol=1e-3)
+
+
+def test_long_rows_within_rounding_errors_are_not_named():
+    """The equations differ by 1e-9 of their length, which is within the tolerance of solved programs."""
+    A, b = 1e6 * np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([1e-3, 0.0])
+    answer = control.qp(np.eye(2), np.zeros(2), A, b)
+    assert (answer.status, answer.violated) == (Status.SOLVED, [])
+
+
+def test_programs_without_rows_have_no_names():
+    assert control.qp(np.eye(2), np.zeros(2)).violated == []
+    assert control.qp(np.eye(2), np.zeros((2, 3, 2))).violated == [[[]] * 3] * 2

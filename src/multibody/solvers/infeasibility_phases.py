@@ -131,8 +131,11 @@ class Phases(NamedTuple):
         )
 
 
-def solve(program: Program) -> tuple[Array, Array, Array, Array]:
-    """x, the multipliers of all rows, residuals as `residuals` has them, and numbers of `Status`."""
+def solve(program: Program) -> tuple[Array, Array, Array, Array, Array]:
+    """x, the multipliers and the violated rows, residuals as `residuals` has them, and numbers of `Status`.
+
+    Violated rows are ones, others zeros: if rows contradict each other, those of the elastic phase.
+    """
     H, g, rows = program
     A, b, C, lower, upper = rows
     if not A.shape[-2] + C.shape[-2]:  # the method needs a row
@@ -153,10 +156,23 @@ def solve(program: Program) -> tuple[Array, Array, Array, Array]:
         until=lambda state: state[0] == DONE,
     )
     x, status = end[1], end[-1]
-    multipliers = end[2][..., end[2].shape[-1] - rows.b.shape[-1] - rows.upper.shape[-1] :]
+    own = upper.shape[-1] - rows.b.shape[-1] - rows.upper.shape[-1]
+    multipliers, moved = end[2][..., own:], (end[4] != lower) | (end[5] != upper)
     conditions, worst = _conditions(program, R, lower, upper, x, multipliers)
     failed = (status == Status.SOLVED) & ~(worst <= VIOLATED[np.dtype(x.dtype)])
-    return x, multipliers, conditions, np.where(failed, float(Status.FAILED), status)
+    status = np.where(failed, float(Status.FAILED), status)
+    missed = missed_rows(program, x, status)
+    infeasible = (status == Status.INFEASIBLE)[..., None]
+    return x, multipliers, np.where(infeasible, np.where(moved[..., own:], 1.0, 0.0), missed), conditions, status
+
+
+def missed_rows(program: Program, x: Array, status: Array) -> Array:
+    """(..., rows): ones for rows that x violates if the program FAILED, otherwise zeros."""
+    R, lower, upper = _stacked(program.rows)
+    y, size = matvec(R, x), np.maximum(1.0, np.max(np.abs(x), axis=-1))[..., None]
+    within = VIOLATED[np.dtype(x.dtype)] * size * np.sqrt(np.sum(R * R, axis=-1))
+    failed = (status == Status.FAILED)[..., None]
+    return np.where(failed & (np.maximum(y - upper, lower - y) > within), 1.0, np.zeros_like(y))
 
 
 def can_be_refined(program: Program, x: Array, status: Array) -> Any:

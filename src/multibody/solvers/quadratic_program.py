@@ -91,9 +91,7 @@ def qp(
     if is_traced(small) or np.count_nonzero(small):
         named |= {"values": (values, 1), "conditions": (conditions, 1), "status": (status, 0), "small": (small, 0)}
         values, conditions, status = evaluate(_refined, named)
-    n = program.g.shape[-1]
-    rows = (values.shape[-1] - n) // 2
-    return _answer(values[..., :n], values[..., n : n + rows], values[..., n + rows :], conditions, status, equations)
+    return _answer(values, conditions, status, program.g.shape[-1], equations)
 
 
 def _named(arrays: tuple[Any, ...]) -> dict[str, tuple[Array, int]]:
@@ -106,30 +104,33 @@ def _named(arrays: tuple[Any, ...]) -> dict[str, tuple[Array, int]]:
 def _outcome(H: Array, g: Array, *rows: Array) -> tuple[Array, Array, Array, Array]:
     """x with the multipliers and the slacks of all rows, the residuals, the status, and 1 if it can be refined."""
     program = Program(H, g, Rows(*rows))
-    x, multipliers, conditions, status = infeasibility_phases.solve(program)
+    x, multipliers, violated, conditions, status = infeasibility_phases.solve(program)
     small = np.where(infeasibility_phases.can_be_refined(program, x, status), 1.0, 0.0)
-    return np.concatenate([x, multipliers, program.rows.slacks(x)], axis=-1), conditions, status, small
+    values = np.concatenate([x, multipliers, program.rows.slacks(x), violated], axis=-1)
+    return values, conditions, status, small
 
 
 def _refined(H: Array, g: Array, *arrays: Array) -> tuple[Array, ...]:
     """The results of `_outcome`, refined where that is possible."""
     *rows, values, conditions, status, small = arrays
     program, n = Program(H, g, Rows(*rows)), g.shape[-1]
+    end = n + program.rows.b.shape[-1] + program.rows.upper.shape[-1]
 
     def once(carry: tuple[Array, ...]) -> tuple[Array, ...]:
-        x, multipliers = carry[0][..., :n], carry[0][..., n : (n + values.shape[-1]) // 2]
+        x, multipliers = carry[0][..., :n], carry[0][..., n:end]
         x, multipliers, conditions, status = infeasibility_phases.refine(program, x, multipliers, carry[-1])
-        return np.concatenate([x, multipliers, program.rows.slacks(x)], axis=-1), conditions, status
+        violated = infeasibility_phases.missed_rows(program, x, status)
+        return np.concatenate([x, multipliers, program.rows.slacks(x), violated], axis=-1), conditions, status
 
     return loop(1, once, (values, conditions, status), until=lambda _: ~(small > 0))
 
 
-def _answer(x: Array, multipliers: Array, slacks: Array, conditions: Array, status: Any, equations: int) -> QPAnswer:
-    """The answer from the results of a kernel, with rows of A before those of C."""
-    stationarity, feasibility, complementarity = (conditions[..., k] for k in range(3))
-    misses = Residuals(stationarity, feasibility, complementarity, slacks[..., :equations], slacks[..., equations:])
-    pulls = Multipliers(multipliers[..., :equations], multipliers[..., equations:])
-    return QPAnswer(x, pulls, misses, Status.of(status))
+def _answer(values: Array, conditions: Array, status: Any, n: int, k: int) -> QPAnswer:
+    """The answer from the results of a kernel, for n unknowns and k equations, the first rows."""
+    rows = (values.shape[-1] - n) // 3
+    multipliers, slacks, violated = (values[..., n + j * rows : n + (j + 1) * rows] for j in range(3))
+    misses = Residuals(*(conditions[..., j] for j in range(3)), slacks[..., :k], slacks[..., k:], violated)
+    return QPAnswer(values[..., :n], Multipliers(multipliers[..., :k], multipliers[..., k:]), misses, Status.of(status))
 
 
 def _check_for_daqp(program: Program, start: Any) -> None:
@@ -173,7 +174,8 @@ def _by_daqp(arrays: tuple[Any, ...], start: Any) -> QPAnswer | None:
         named = {"x": (x, 1), "multipliers": (multipliers, 1)} | _named(arrays)
         if evaluate(_own_residual, named) > OPTIMALITY_TOLERANCE[dtype]:
             return None
-    misses = Residuals(stationarity, feasibility, complementarity, slacks[:equations], slacks[equations:])
+    none = np.zeros_like(slacks)
+    misses = Residuals(stationarity, feasibility, complementarity, slacks[:equations], slacks[equations:], none)
     return QPAnswer(x, Multipliers(multipliers[:equations], multipliers[equations:]), misses, Status.SOLVED)
 
 
