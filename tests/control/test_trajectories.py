@@ -223,3 +223,20 @@ def test_bad_input():
     ):
         with pytest.raises(mb.InputError, match=message):
             call()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_are_refused(bad):
+    turn, lost = A.rotation, mb.Rotation(np.full((3, 3), np.nan))
+    for call in (
+        lambda: trajectories.cubic(bad, 1.0, 1.0),
+        lambda: trajectories.minimum_jerk(X, bad * Y, 1.0),
+        lambda: trajectories.trapezoidal(mb.Pose(turn, [0.0, bad, 0.0]), A, velocity=1.0, acceleration=1.0),
+        lambda: trajectories.cubic(0.0, 1.0, 1.0, rates=(None, bad)),
+        lambda: trajectories.quintic(0.0, 1.0, 1.0, accelerations=(bad, None)),
+        lambda: trajectories.spline([0.0, 1.0], [0.0, bad]),
+        lambda: trajectories.spline([0.0, bad], [0.0, 1.0]),
+        lambda: trajectories.cubic(turn, lost, 1.0),
+    ):
+        with pytest.raises(mb.InputError, match="expected finite numbers"):
+            call()

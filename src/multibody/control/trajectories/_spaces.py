@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.control._checks import check_positive
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, so3
-from multibody.geometry._arrays import floats, matvec, numbers
+from multibody.geometry._arrays import check_values, floats, matvec, numbers
 
 Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -124,7 +124,7 @@ def between(a: Any, b: Any) -> tuple[Space, Any]:
             raise InputError(f"expected two ends of one kind, got {type(a).__name__} and {type(b).__name__}")
         ends: list[Any] = [a, b]
     else:
-        ends = [floats(x, what) for x, what in ((a, "the start"), (b, "the end"))]
+        ends = [check_finite(floats(x, what), what) for x, what in ((a, "the start"), (b, "the end"))]
     if ends[0].shape != ends[1].shape:
         raise InputError(f"expected two ends of one shape, got the shapes {ends[0].shape} and {ends[1].shape}")
     if isinstance(a, Pose | Rotation):
@@ -140,8 +140,10 @@ def through(points: Any) -> tuple[Space, Any]:
     if isinstance(points, Pose | Rotation):
         if not points.shape:
             raise InputError(f"points: expected several along the last batch axis, got one {type(points).__name__}")
+        for array in points._arrays():
+            check_finite(array, "points")
         return (Poses() if isinstance(points, Pose) else Rotations()), points
-    array = floats(points, "points")
+    array = check_finite(floats(points, "points"), "points")
     if not array.ndim:
         raise InputError("points: expected several, got a number")
     if array.ndim == 1:
@@ -154,7 +156,7 @@ def rates_of(space: Space, points: Any, x: ArrayLike | None, what: str) -> NDArr
     n = space.steps(points).shape[-1]
     if x is None:
         return np.zeros(n)
-    array = floats(x, what)
+    array = check_finite(floats(x, what), what)
     array = array[..., None] if isinstance(space, Vectors) and space.numbers else array
     return floats(array, what, n)
 
@@ -174,3 +176,8 @@ def paces(space: Space, step: NDArray[Any], velocity: Any, acceleration: Any) ->
             raise InputError(f"{what}: expected a number or (..., {lengths.shape[-1]}), got shape {bound.shape}")
         both.append(np.max(lengths / bound, axis=-1))
     return both[0], both[1]
+
+
+def check_finite(x: NDArray[Any], what: str) -> NDArray[Any]:
+    """x, if its concrete numbers are finite."""
+    return check_values(x, what, np.isfinite, "finite numbers", core=x.ndim)

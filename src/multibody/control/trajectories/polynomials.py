@@ -39,7 +39,8 @@ def cubic(
         acceleration: the limit of the acceleration, likewise.
 
     Raises:
-        InputError: when the ends do not fit each other, or the duration or a limit is not positive.
+        InputError: when the ends do not fit each other, the duration or a limit is not positive, or numbers are not
+            finite.
 
     >>> x, rate, acceleration = cubic([0.0, 1.0], [2.0, 1.0], 2.0)(1.0)
     >>> x, rate, acceleration

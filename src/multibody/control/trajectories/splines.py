@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.control.trajectories._spaces import through
+from multibody.control.trajectories._spaces import check_finite, through
 from multibody.control.trajectories._trajectory import Trajectory
 from multibody.control.trajectories.polynomials import hermite
 from multibody.errors import InputError
@@ -27,15 +27,15 @@ def spline(times: ArrayLike, points: Any) -> Trajectory:
             k. Turns between neighbours are the shortest.
 
     Raises:
-        InputError: when there are fewer than two way points, their number is not that of the times, or times do not
-            increase.
+        InputError: when there are fewer than two way points, their number is not that of the times, times do not
+            increase, or numbers are not finite.
 
     >>> path = spline([0.0, 1.0, 3.0], [[0.0], [1.0], [0.0]])
     >>> path([0.0, 1.0, 3.0]).value.ravel()
     array([0., 1., 0.])
     """
     space, points = through(points)
-    knots = floats(times, "times")
+    knots = check_finite(floats(times, "times"), "times")
     step, start = space.steps(points), space.start(points)
     count = start.shape[-2] + 1
     if count < 2 or not knots.ndim or knots.shape[-1] != count:

@@ -23,7 +23,7 @@ def trapezoidal(a: Any, b: Any, *, velocity: ArrayLike, acceleration: ArrayLike)
         acceleration: the limit of the acceleration, likewise.
 
     Raises:
-        InputError: when the ends do not fit each other, or a limit is not positive.
+        InputError: when the ends do not fit each other or are not finite, or a limit is not positive.
 
     >>> trajectory = trapezoidal([0.0, 0.0], [1.0, -0.5], velocity=0.5, acceleration=1.0)
     >>> trajectory.duration
