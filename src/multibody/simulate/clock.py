@@ -1,4 +1,4 @@
-"""The clock of a run: the number of steps, exact in float32 too, and the phase of sampled controllers."""
+"""The clock of a run: the number of steps, exact in float32 too, times, and the phase of sampled controllers."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -48,6 +48,11 @@ def time_of(state: Mapping[str, Any], dt: float) -> Any:
     """The time of a state in s; it may be traced."""
     t = state["steps"] * dt
     return t + state["wraps"] * (WRAP * dt) if "wraps" in state else t
+
+
+def row_times(start: Mapping[str, Any], every: int, rows: int, dt: float) -> NDArray[Any]:
+    """(rows,): the times of the rows of a run from a state, in s."""
+    return dt * (np.max(step_count(start), initial=0.0) + every * np.arange(1, rows + 1))
 
 
 def tick(state: Mapping[str, Any], control_every: int) -> dict[str, Any]:

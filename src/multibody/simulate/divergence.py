@@ -1,4 +1,4 @@
-"""Why a sample diverged: which quantity became non-finite first."""
+"""When a sample diverges, and why: which quantity became non-finite first."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy as np
 from multibody.simulate.controllers import Function
 from multibody.simulate.step_forces import StepForces
 
-DIVERGED_SPEED = 1e4
+RUNAWAY_SPEED = 1e4
 """The velocity, in m/s or rad/s, beyond which the motion has diverged before it overflows."""
 NONE, START, CONTROLLER, AWAY, FORCES = range(5)
 WORDS = {
@@ -25,10 +25,15 @@ class SimulationWarning(UserWarning):
     """A run is finite and yet no motion of the robot; `simulator.advice(run)` names the reason."""
 
 
+def diverges(failed: Any, q: Any, v: Any) -> Any:
+    """Whether a sample that had not failed is no longer finite."""
+    return (failed < 0.0) & ~np.isfinite(np.sum(q) + np.sum(v))
+
+
 def fault(forces: StepForces, q: Any, v: Any, tau: Any) -> Any:
     """The cause, given the state before the step and the controller's forces in it."""
     speed = np.sum(np.abs(v))
-    cause = np.where(speed > DIVERGED_SPEED, float(AWAY), float(FORCES))
+    cause = np.where(speed > RUNAWAY_SPEED, float(AWAY), float(FORCES))
     if isinstance(forces.controller, Function):
-        cause = np.where(np.isfinite(np.sum(tau)) | (speed > DIVERGED_SPEED), cause, float(CONTROLLER))
+        cause = np.where(np.isfinite(np.sum(tau)) | (speed > RUNAWAY_SPEED), cause, float(CONTROLLER))
     return np.where(np.isfinite(np.sum(q) + np.sum(v)), cause, float(START))

@@ -1,4 +1,7 @@
-"""PD control of joints: springs and dampers, which are implicit in the step of "contact" (`implicit_forces.py`)."""
+"""PD control of joints: springs and dampers, which are implicit in the step of "contact" (`implicit_forces.py`).
+
+`control.joint_impedance` is the same law as a function, and `control.PID` adds an integral.
+"""
 
 from dataclasses import dataclass
 from typing import Any

@@ -20,7 +20,7 @@ from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
 from multibody.robot.quantity import parse_count
 from multibody.simulate.advice import after, before, states_of
-from multibody.simulate.clock import clock_at, step_count, step_number
+from multibody.simulate.clock import clock_at, row_times, step_count, step_number
 from multibody.simulate.contact import height_jump
 from multibody.simulate.contact import spheres as robot_contacts
 from multibody.simulate.contact.bilateral_constraints import check_closed
@@ -207,7 +207,6 @@ class Simulator:
         batch = broadcast_batches([*batches_of(start, self._shapes), *given.batches()])
         scan = self._scan(given)
         check_memory(scan, batch, steps // every, self.dtype.itemsize)
-        first = np.max(step_count(start), initial=0.0)
 
         def advance(state: Any, done: int, count: int) -> Any:
             moving = {name: array[..., done : done + count, :] for name, array in given.moving.items()}
@@ -216,7 +215,7 @@ class Simulator:
         pieces, after = _run_in_pieces(advance, start, steps, every, progress, partial)
         rows = sum(piece["q"].shape[len(batch)] for piece in pieces)
         record = {name: np.concatenate([piece[name] for piece in pieces], axis=len(batch)) for name in pieces[0]}
-        t = self.dt * (first + every * np.arange(1, rows + 1))
+        t = row_times(start, every, rows, self.dt)
         values = {name.removeprefix("parameter:"): x for name, x in given.still.items() if "parameter:" in name}
         own = tree_values(self.tree, values)
         run = Run.of(t, record, state=after, parameters=own, about=self._about, robot=self.robot)

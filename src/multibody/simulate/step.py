@@ -13,7 +13,7 @@ from multibody.simulate.clock import WRAP, first_clock, tick, time_of
 from multibody.simulate.contact import height_jump
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import Function
-from multibody.simulate.divergence import fault
+from multibody.simulate.divergence import diverges, fault
 from multibody.simulate.method import Method, StepResult, StepStart
 from multibody.simulate.methods import METHODS
 from multibody.simulate.pd import PD
@@ -87,7 +87,7 @@ class Step:
 
     def _after(self, state: dict[str, Any], result: StepResult) -> dict[str, Any]:
         q, v, zoh_tau = state["q"], state["v"], result.forces.zoh_tau
-        breaks = (state["failed"] < 0.0) & ~np.isfinite(np.sum(result.q) + np.sum(result.v))
+        breaks = diverges(state["failed"], result.q, result.v)
         clock = tick(state, self.control_every)
         count = clock["steps"] + clock["wraps"] * WRAP if "wraps" in clock else clock["steps"]
         after = {

@@ -1,4 +1,7 @@
-"""Pseudo-inverses and null spaces of Jacobians, of any rank.  [RD §2.9.1]"""
+"""Pseudo-inverses and null spaces of Jacobians, of any rank.  [RD §2.9.1]
+
+Inverse kinematics solves its damped steps without an inverse (`damped_least_squares.damped_step`).
+"""
 
 from typing import Any
 

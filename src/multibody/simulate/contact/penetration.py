@@ -1,4 +1,4 @@
-"""The correction of penetration, in positions only: velocities stay, so that it adds no kinetic energy."""
+"""The correction of penetration by Gauss-Seidel sweeps over positions; velocities stay, so no kinetic energy is added."""
 
 from typing import Any
 
