@@ -1,7 +1,7 @@
 """Predictor-corrector iterations of a primal-dual interior-point method for quadratic programs.  [Mehrotra 1992]
 
-`ScaledProgram.iterate` is one iteration, with `_step_length`, the longest step to the boundary (`cones.step_length` with
-cones). `residual` is the test of termination.
+`ScaledProgram.iterate` is one iteration, with `_step_length`, the longest step to the boundary (with
+cones `cones.step_length`). `residual` is the test of termination.
 
     minimise x^T H x / 2 + g^T x + v^T D^-1 v / 2   subject to   lower <= C x - v <= upper
 

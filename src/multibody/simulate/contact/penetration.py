@@ -1,4 +1,4 @@
-"""The correction of penetration by Gauss-Seidel sweeps over positions; velocities stay, so no kinetic energy is added."""
+"""The correction of penetration, Gauss-Seidel sweeps over positions. Velocities and kinetic energy stay."""
 
 from typing import Any
 
