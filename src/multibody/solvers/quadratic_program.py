@@ -129,7 +129,8 @@ def _answer(values: Array, conditions: Array, status: Any, n: int, k: int) -> QP
     """The answer from the results of a kernel, for n unknowns and k equations, the first rows."""
     rows = (values.shape[-1] - n) // 3
     multipliers, slacks, violated = (values[..., n + j * rows : n + (j + 1) * rows] for j in range(3))
-    misses = Residuals(*(conditions[..., j] for j in range(3)), slacks[..., :k], slacks[..., k:], violated)
+    stationarity, feasibility, complementarity = (conditions[..., j] for j in range(3))
+    misses = Residuals(stationarity, feasibility, complementarity, slacks[..., :k], slacks[..., k:], violated)
     return QPAnswer(values[..., :n], Multipliers(multipliers[..., :k], multipliers[..., k:]), misses, Status.of(status))
 
 
