@@ -5,13 +5,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms import kinematics
-from multibody.algorithms.base_representation import coriolis_and_inertia, in_left
+from multibody.algorithms import kinematics, velocity_blocks
+from multibody.algorithms.base_representation import coriolis_and_inertia, force, in_left
+from multibody.algorithms.crba import composite_inertias
 from multibody.algorithms.mass_moments import MassMoments
 from multibody.algorithms.rnea import rnea
-from multibody.algorithms.velocity_blocks import Entries, add_entry, common_batch, dense_matrix, pairing, toward_world
+from multibody.algorithms.velocity_blocks import (
+    Entries,
+    VelocityBlocks,
+    add_entry,
+    common_batch,
+    dense_matrix,
+    pairing,
+    toward_world,
+)
 from multibody.algorithms.velocity_moments import VelocityMoments
 from multibody.geometry import Twist, Wrench
+from multibody.geometry.operators import cross3
 from multibody.model.composite_inertia import CompositeInertia
 from multibody.model.tree import Tree
 
@@ -21,10 +31,19 @@ def bias(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     return rnea(tree, q, v, np.zeros_like(v))
 
 
+@in_left(returns=force)
 def gravity(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-    """g(q), (..., nv): the forces that hold the robot against gravity.  [RD 3.45, 3.48]"""
-    still = np.zeros((*q.shape[:-1], tree.nv), q.dtype)
-    return rnea(tree, q, still, still)
+    """g(q), (..., nv): the forces that hold the robot against gravity.  [RD 3.45, 3.48]
+
+    Each joint holds the weight of all bodies that it carries, in the composite centre of mass.
+    """
+    p_H, tau = {body.index: body.joint.pose(q) for body in tree.bodies}, VelocityBlocks(tree)
+    i_M, i_a = composite_inertias(tree, p_H), [-velocity_blocks.gravity(tree, q)]
+    for i, p, body in tree.outward():
+        i_a.append(p_H[i].rotation.inverse() @ i_a[p])
+        weight = Wrench._trusted(i_M[i].mass[..., None] * i_a[i], cross3(i_M[i].first_moment, i_a[i]))
+        tau.add(body.joint, body.joint.subspace(q).project(weight))
+    return tau.vector(q.shape[:-1])
 
 
 def coriolis(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:

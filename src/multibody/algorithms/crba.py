@@ -1,5 +1,6 @@
 """The mass matrix: the composite rigid body algorithm."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.base_representation import in_left, inertia
 from multibody.algorithms.rnea import rnea
 from multibody.algorithms.velocity_blocks import Entries, add_entry, dense_matrix, toward_world
+from multibody.geometry import Pose
 from multibody.geometry._arrays import diagonal
 from multibody.model.composite_inertia import CompositeInertia
 from multibody.model.tree import Tree
@@ -41,9 +43,9 @@ def upper_blocks(tree: Tree, q: NDArray[Any]) -> Entries:
     """
     p_H = {body.index: body.joint.pose(q) for body in tree.bodies}
     i_S = {body.index: body.joint.subspace(q) for body in tree.bodies}
-    i_M = {body.index: CompositeInertia.of(body.inertia) for body in tree.bodies}
+    i_M = composite_inertias(tree, p_H)
     M: Entries = {}
-    for i, p, body in tree.inward():
+    for i, _, body in tree.inward():
         composite, S, joint = i_M[i], i_S[i], body.joint
         forces = [composite @ S.column(k) for k in range(joint.kind.nv)]
         for k, f in enumerate(forces):
@@ -59,6 +61,13 @@ def upper_blocks(tree: Tree, q: NDArray[Any]) -> Entries:
                     # a joint and one that mimics it share a velocity: the pair counts both ways
                     value = part[..., r] * (2.0 if row == column else 1.0)
                     add_entry(M, min(row, column), max(row, column), value)
-        if p:
-            i_M[p] = i_M[p] + composite.in_frame(p_H[i])
     return M
+
+
+def composite_inertias(tree: Tree, p_H: Mapping[int, Pose]) -> dict[int, CompositeInertia]:
+    """By body: the inertia of it and of all bodies that it carries, in its frame, from the poses in the parents."""
+    i_M = {body.index: CompositeInertia.of(body.inertia) for body in tree.bodies}
+    for i, p, _ in tree.inward():
+        if p:
+            i_M[p] = i_M[p] + i_M[i].in_frame(p_H[i])
+    return i_M

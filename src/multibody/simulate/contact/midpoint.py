@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.algorithms.coriolis import gravity
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.mass_matrix_factorization import Factors
 from multibody.algorithms.rnea import rnea
@@ -113,15 +114,19 @@ class Midpoint:
         if self.forces.passive:
             own = passive_slope(self.tree, self.dt) * change
             mean, reaction = mean + self.passive - own, reaction + own
-        if self.forces.wrenches:
-            still = np.zeros_like(self.v)
-            mean = mean - rnea(self.tree, self.q, still, still, self.forces.wrenches, gravity=False)
-        return mean * (self.dt / 2 * (self.v + (self.v + change)) - late) - reaction * late
+        return (mean + self.pushes) * (self.dt / 2 * (self.v + (self.v + change)) - late) - reaction * late
 
     def static_forces(self) -> NDArray[Any]:
         """(nv,): all forces but those of contacts and Coriolis forces, at the velocity before the step."""
+        return self.tau + self.passive + self.pushes - gravity(self.tree, self.q)
+
+    @property
+    def pushes(self) -> Any:
+        """(nv,): the generalized forces of the pushes, or 0."""
+        if not self.forces.wrenches:
+            return 0.0
         still = np.zeros_like(self.v)
-        return self.tau + self.passive - rnea(self.tree, self.q, still, still, self.forces.wrenches)
+        return -rnea(self.tree, self.q, still, still, self.forces.wrenches, gravity=False)
 
     @property
     def limited(self) -> bool:

@@ -50,6 +50,8 @@ class ContactProblem:
     law: ContactLaw | None
     """Of compliant ground, in place of Signorini's condition."""
     contacts: list[ContactRows]
+    R: NDArray[Any]
+    """(rows, nv), bases in "left"."""
     half: HalfSolve
     """Of M and the rows."""
     Z: NDArray[Any]
@@ -75,7 +77,7 @@ class ContactProblem:
         if constraints is not None:
             W = W + np.eye(scene.rows) * (REGULARISATION[W.dtype] * np.sum(half.Z * scaled, axis=0))
         before = np.matmul(R, base_velocity.to_left(tree, q, v))
-        return ContactProblem(midpoint, parameters, known, law, contacts, half, Z, W, before)
+        return ContactProblem(midpoint, parameters, known, law, contacts, R, half, Z, W, before)
 
     @property
     def rigid(self) -> tuple[Pair, ...]:
@@ -126,9 +128,9 @@ class ContactProblem:
         rigid = ContactSystem(self.W, np.stack(u), free, friction, floor, ceiling, dry)
         return rigid if self.law is None else self.law(rigid), np.stack([*delays, *late])
 
-    def velocities(self, y: NDArray[Any], P: NDArray[Any]) -> NDArray[Any]:
+    def velocities(self, free: NDArray[Any], P: NDArray[Any]) -> NDArray[Any]:
         """(rows,): the velocities after impulses P, as Signorini's condition counts them, in m/s."""
-        system, _ = self.system(self.free(y))
+        system, _ = self.system(free)
         return system.u + np.matmul(system.W, P)
 
     def _joint_bounds(self, free: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Any]:
@@ -146,10 +148,14 @@ class ContactProblem:
             delays = np.where(low, early, np.where(high, late, 0.0))
         return floor, ceiling, dt * self.midpoint.tree.friction[..., bounds.velocities], delays
 
-    def contact_work(self, P: NDArray[Any], free: NDArray[Any], delays: NDArray[Any]) -> tuple[Any, Any]:
-        """(rows,): the work of compliant ground, and of all other impulses at their own times, in J."""
-        mean = (self.before + free + np.matmul(self.W, P)) / 2 + delays / self.midpoint.dt * (free - self.before)
-        soft = np.arange(len(delays)) < self.compliant
+    def contact_work(self, P: NDArray[Any], change: NDArray[Any], delayed: Any) -> tuple[Any, Any]:
+        """(rows,): the work of compliant ground, and of all other impulses at their own times, in J.
+
+        `delayed` is what the mean velocities of rows gain by delays.
+        """
+        left = base_velocity.to_left(self.midpoint.tree, self.midpoint.q, change)
+        mean = self.before + np.matmul(self.R, left) / 2 + delayed
+        soft = np.arange(len(P)) < self.compliant
         return np.where(soft, P * mean, 0.0), np.where(soft, 0.0, P * mean)
 
     def contact_forces(self, P: NDArray[Any]) -> NDArray[Any]:

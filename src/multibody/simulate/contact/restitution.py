@@ -60,6 +60,8 @@ def impact(
         e: the restitution.
         gradual: whether contacts without restitution close by degrees.
     """
+    if gradual and _is_plastic(e):
+        return False, 0.0, 0.0
     smooth = free - before
     lasting = NEVER if gradual else np.maximum(slow, THRESHOLD_STEPS * np.abs(smooth))
     slow = lasting if _is_plastic(e) else np.where(e > 0.0, slow, lasting)

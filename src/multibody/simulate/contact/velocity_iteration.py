@@ -33,8 +33,8 @@ class VelocityIteration(NamedTuple):
     """(rows,)."""
     residual: Any
     sweeps: Any
-    delays: NDArray[Any]
-    """(rows,): the times of impacts after the middle of the step, in s."""
+    free: NDArray[Any]
+    """(rows,): the velocities without P."""
     fraction_after_impact: Any
     """Of the step."""
     prediction_error: Any
@@ -82,7 +82,7 @@ class Solver:
         fraction = self._fraction_after_impact(delays, impulses.P)
         predicted = last.predicted + part * (clipped_prediction - last.predicted)
         return VelocityIteration(
-            predicted, change, half_solved, *impulses, delays, after + part * (fraction - after), error
+            predicted, change, half_solved, *impulses, free, after + part * (fraction - after), error
         )
 
     def clipped_prediction(self, change: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:

@@ -43,13 +43,14 @@ def contact_step(
         return _step_without_contacts(midpoint), None, None
     problem = ContactProblem.assemble(midpoint, start.parameters, known, law)
     last = Solver.solve(problem, start.state["impulses"])
-    late = problem.velocity_change(np.matmul(problem.Z, last.delays * last.P))
+    _, delays = problem.system(last.free)
+    late = problem.velocity_change(np.matmul(problem.Z, delays * last.P))
     drifted = midpoint.advance(last.change, late)
     drifted = drifted if known is None else midpoint.close(drifted)
-    work = _work(problem, last, late)
+    work = _work(problem, last, delays, late)
     q = resolve_penetration(problem, drifted, _liftable(midpoint, work) if midpoint.limited else [])
     v, bound = limit_energy(midpoint, q, last.change, work, drifted)
-    return _result(problem, last, q, v, bound), problem.velocities(last.half_solved[-1], last.P), drifted
+    return _result(problem, last, q, v, bound), problem.velocities(last.free, last.P), drifted
 
 
 def _liftable(midpoint: Midpoint, work: StepWork) -> list[tuple[Tree, Any]]:
@@ -71,16 +72,14 @@ def _step_without_contacts(midpoint: Midpoint) -> StepResult:
     return StepResult(q, v, midpoint.mean_force(change), midpoint.forces, {"bound": bound}, record)
 
 
-def _work(problem: ContactProblem, last: VelocityIteration, late: NDArray[Any]) -> StepWork:
+def _work(problem: ContactProblem, last: VelocityIteration, delays: Any, late: NDArray[Any]) -> StepWork:
     """The work of forces and of contacts; impulses are late by a displacement."""
-    midpoint, y = problem.midpoint, last.half_solved[-1]
-    freed = 0.0 * late
+    midpoint, freed = problem.midpoint, 0.0 * late
     if midpoint.forces.controller is not None or midpoint.forces.passive or midpoint.forces.wrenches:
-        without = problem.velocity_change(y) - last.change
+        without = problem.velocity_change(last.half_solved[-1]) - last.change
         freed = midpoint.static_forces() * (midpoint.dt / 2 * without + late)
-    return StepWork(
-        midpoint.work(last.change, late), freed, *problem.contact_work(last.P, problem.free(y), last.delays)
-    )
+    delayed = delays / midpoint.dt * (last.free - problem.before)
+    return StepWork(midpoint.work(last.change, late), freed, *problem.contact_work(last.P, last.change, delayed))
 
 
 def _result(problem: ContactProblem, last: VelocityIteration, q: NDArray[Any], v: Any, bound: Any) -> StepResult:
