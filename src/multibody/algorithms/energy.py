@@ -9,7 +9,8 @@ from multibody.algorithms import kinematics
 from multibody.algorithms.centroidal import center_of_mass
 from multibody.algorithms.rnea import rnea
 from multibody.algorithms.velocity_blocks import common_batch, gravity
-from multibody.geometry._arrays import dot
+from multibody.geometry._arrays import dot, matvec
+from multibody.geometry.operators import cross3
 from multibody.model.composite_inertia import CompositeInertia
 from multibody.model.tree import Tree
 
@@ -18,8 +19,10 @@ def kinetic_energy(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]
     """(...): v^T M v / 2 in J, summed over the bodies, with the drives.  [RD 3.28-3.31, §3.4.2; QT 26]"""
     total = dot(tree.armature * v, v) if tree.nv else np.zeros(q.shape[:-1], q.dtype)
     for twist, body in zip(kinematics.twists(tree, q, v)[1:], tree.bodies, strict=True):
-        momentum = CompositeInertia.of(body.inertia) @ twist
-        total = total + dot(twist.linear, momentum.force) + dot(twist.angular, momentum.torque)
+        mass, first_moment, about_origin = CompositeInertia.of(body.inertia)
+        linear, angular = twist.linear, twist.angular
+        momentum = mass[..., None] * linear + cross3(angular, 2 * first_moment)
+        total = total + dot(linear, momentum) + dot(angular, matvec(about_origin, angular))
     return total / 2
 
 

@@ -22,11 +22,12 @@ class Factors:
         self.n = n
         self.above: list[list[int]] = [[] for _ in range(n)]  # of each velocity, those of the joints that carry it
         self.L: Entries = {}
-        self.inverse: list[NDArray[Any]] = [np.ones(())] * n
+        self.D: list[NDArray[Any]] = [np.ones(())] * n
+        self.inverse = list(self.D)
         for c in reversed(range(n)):
             rows = [r for r in range(c) if (r, c) in H]
             self.above[c] = rows
-            self.inverse[c] = 1 / H[c, c]
+            self.D[c], self.inverse[c] = H[c, c], 1 / H[c, c]
             for r in rows:
                 self.L[c, r] = H[r, c] * self.inverse[c]
             for k, r in enumerate(rows):
@@ -37,7 +38,7 @@ class Factors:
     def per(self, unit: float) -> "Factors":
         """The factors of M / unit."""
         factors = copy(self)
-        factors.inverse = [unit * d for d in self.inverse]
+        factors.D, factors.inverse = [d / unit for d in self.D], [unit * d for d in self.inverse]
         return factors
 
     def solve(self, x: list[Any]) -> list[Any]:
@@ -59,6 +60,11 @@ class Factors:
             for r in self.above[c]:
                 z[c] = _less(z[c], self.L[c, r], z[r])
         return z
+
+    def quadratic(self, x: NDArray[Any]) -> Any:
+        """x^T M x, (...), for vectors (..., n)."""
+        Lx = [x[..., c] + sum(self.L[c, r] * x[..., r] for r in self.above[c]) for c in range(self.n)]
+        return sum(d * y * y for d, y in zip(self.D, Lx, strict=True))
 
     def solve_vector(self, x: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
         """M^-1 x, (..., n), for vectors (..., n) that broadcast to a batch."""

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.energy import kinetic_energy, potential_energy
+from multibody.algorithms.energy import kinetic_energy
 from multibody.geometry._arrays import vector
 from multibody.model.joints import Floating, Prismatic, Translational
 from multibody.model.tree import Tree
@@ -67,7 +67,7 @@ class StepWork(NamedTuple):
 
 
 def limit_energy(
-    midpoint: Midpoint, q: NDArray[Any], change: NDArray[Any], work: StepWork, uncorrected: NDArray[Any] | None = None
+    midpoint: Midpoint, q: NDArray[Any], change: NDArray[Any], work: StepWork, energies: list[Any], drifted: list[Any]
 ) -> tuple[NDArray[Any], Any]:
     """Return the velocity after a step, scaled down if energy came from nowhere, and the next bound.
 
@@ -79,16 +79,15 @@ def limit_energy(
         q: (nq,), after it.
         change: (nv,), of the velocity.
         work: in the step.
-        uncorrected: (nq,), q before its correction; None for none.
+        energies: the potential energies of parts at q.
+        drifted: those before the correction of q.
     """
     v, dt, scales, ends = midpoint.v + change, midpoint.dt, {}, []
     if not midpoint.limited or not midpoint.tree.nv:
         return v, midpoint.bound
-    for k, part in enumerate(midpoint.scene.parts):
-        tree, bound = part.alone(midpoint.tree), midpoint.bound[4 * k : 4 * k + 4]
-        T, V = kinetic_energy(tree, q, v), potential_energy(tree, q)
-        lift = 0.0 if uncorrected is None else V - potential_energy(tree, uncorrected)
-        explained = bound[0] + work.of(part).gain(lift)
+    for k, (part, tree) in enumerate(midpoint.limited):
+        bound, T, V = midpoint.bound[4 * k : 4 * k + 4], kinetic_energy(tree, q, v), energies[k]
+        explained = bound[0] + work.of(part).gain(V - drifted[k])
         room = explained + bound[1] - V
         limited = (room < T) & np.isfinite(T)  # a motion that overflows is reported as such
         kept = np.where(limited, np.maximum(room, 0.0), T)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.coriolis import gravity
+from multibody.algorithms.energy import potential_energy
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.mass_matrix_factorization import Factors
 from multibody.algorithms.rnea import rnea
@@ -15,6 +16,7 @@ from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.configuration_update import advance
 from multibody.simulate.contact.bilateral_constraints import BilateralConstraints, project_position
+from multibody.simulate.contact.independent_parts import Part
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.implicit_forces import controlled, implicit, passive_slope
 from multibody.simulate.method import StepStart
@@ -43,10 +45,10 @@ class Midpoint:
     """(nv,): -∂tau/∂v over the step, or None."""
     passive: Any
     """(nv,): the forces of springs and dampers of joints; 0 for none."""
-    gradual: bool
-    """Whether some forces are implicit, so that plastic contacts close by degrees (`restitution.py`)."""
+    added: Any
+    """(nv,): what implicit forces add to the mass matrix, or None; plastic contacts then close by degrees."""
     M: Factors
-    """The mass matrix with what implicit forces add to it."""
+    """The mass matrix with what is added to it."""
     constraints: BilateralConstraints | None
 
     @staticmethod
@@ -66,8 +68,7 @@ class Midpoint:
         M = factors(tree, q_m, added)
         held = scene.constraints
         constraints = None if held is None else BilateralConstraints(tree, held, M, q_m, v, dt)
-        gradual, bound = added is not None, state.get("bound")
-        return Midpoint(scene, forces, dt, v, bound, drift, q_m, tau, slope, smooth, gradual, M, constraints)
+        return Midpoint(scene, forces, dt, v, state.get("bound"), drift, q_m, tau, slope, smooth, added, M, constraints)
 
     @property
     def tree(self) -> Tree:
@@ -78,6 +79,11 @@ class Midpoint:
         """(nv,), bases in "left": the impulse of all forces but those of contacts, with Coriolis forces at v."""
         h = rnea(self.tree, self.q, v, np.zeros_like(self.v), self.forces.wrenches)
         return base_velocity.force_to_left(self.tree, self.q, self.dt * (self.tau + self.passive - h))
+
+    def twice_energy(self) -> Any:
+        """Of the motion before the step, in J."""
+        v = base_velocity.to_left(self.tree, self.q, self.v)
+        return self.M.quadratic(v) - (0.0 if self.added is None else np.sum(self.added * v * v))
 
     def change_without_contacts(self) -> tuple[NDArray[Any], Any]:
         """The change of velocity, (nv,), and the impulses of constraints, where nothing can touch."""
@@ -129,6 +135,12 @@ class Midpoint:
         return -rnea(self.tree, self.q, still, still, self.forces.wrenches, gravity=False)
 
     @property
-    def limited(self) -> bool:
-        """Whether the energy has a limit; it has none in derivatives."""
-        return self.bound is not None and not self.scene.exact
+    def limited(self) -> list[tuple[Part, Tree]]:
+        """The parts of the scene whose energy has a limit, with their trees; none in derivatives."""
+        if self.bound is None or self.scene.exact:
+            return []
+        return [(part, part.alone(self.tree)) for part in self.scene.parts]
+
+    def potential_energies(self, q: NDArray[Any]) -> list[Any]:
+        """Of each part whose energy has a limit, in J."""
+        return [potential_energy(tree, q) for _, tree in self.limited]

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.energy import potential_energy
-from multibody.model.tree import Tree
 from multibody.simulate.configuration_update import advance
 from multibody.simulate.contact.bilateral_constraints import CONSTRAINT_TOLERANCE, MAX_PROJECTIONS
 from multibody.simulate.contact.gaps import gaps
@@ -20,19 +18,25 @@ STEP_REDUCTION = 0.25
 SWEEPS = 10
 
 
-def resolve_penetration(problem: ContactProblem, q: NDArray[Any], limits: list[tuple[Tree, Any]]) -> NDArray[Any]:
+def resolve_penetration(
+    problem: ContactProblem, q: NDArray[Any], energies: list[Any], limits: list[Any]
+) -> tuple[NDArray[Any], list[Any]]:
     """Return q without contacts that are too deep and joints past their limits, by the shortest way in the metric of M.
+
+    And the potential energies there.
 
     Args:
         problem: the rows, and the constraints, which have the last word.
         q: (nq,), after the step.
-        limits: the trees of parts, each with the potential energy up to which q is lifted all the way, in J.
+        energies: `Midpoint.potential_energies` at q.
+        limits: those up to which q is lifted all the way.
     """
     midpoint, scene, pairs, soft = problem.midpoint, problem.midpoint.scene, problem.rigid, problem.compliant
     tree, bounds, constraints, count = midpoint.tree, scene.bounds, midpoint.constraints, len(problem.rigid)
     rows = [soft + 3 * k + 2 for k in range(count)] + [soft + 3 * count + j for j in range(len(bounds.velocities))]
     if not rows:
-        return midpoint.close(q)
+        q = midpoint.close(q)
+        return q, midpoint.potential_energies(q)
     W, Z = problem.W[rows][:, rows], problem.Z[:, rows]
 
     def violation(q: NDArray[Any]) -> tuple[Any, Any, Any]:
@@ -46,7 +50,7 @@ def resolve_penetration(problem: ContactProblem, q: NDArray[Any], limits: list[t
         return lower, upper, worst
 
     def lift(carry: Any) -> Any:
-        q, worst, part = carry
+        q, worst, part, energies = carry
         lower, upper, _ = violation(q)
 
         def sweep(state: Any) -> Any:
@@ -65,11 +69,15 @@ def resolve_penetration(problem: ContactProblem, q: NDArray[Any], limits: list[t
             there = constraints.projection.step(there)
         after = violation(there)[2]
         helps = after < worst
-        for alone, energy in limits:
-            helps = helps & (potential_energy(alone, there) <= energy)
-        return np.where(helps, there, q), np.where(helps, after, worst), np.where(helps, 1.0, STEP_REDUCTION * part)
+        lifted = midpoint.potential_energies(there)
+        for energy, limit in zip(lifted, limits, strict=True):
+            helps = helps & (energy <= limit)
+        pairs = [(there, q), (after, worst), (1.0, STEP_REDUCTION * part), *zip(lifted, energies, strict=True)]
+        q, worst, part, *energies = (np.where(helps, new, old) for new, old in pairs)
+        return q, worst, part, energies
 
     worst = violation(q)[2]
     passes = MAX_PASSES if constraints is None else MAX_PROJECTIONS
-    q, _, _ = loop(passes, lift, (q, worst, 1.0 + 0.0 * worst), until=lambda carry: carry[1] <= scene.depth)
-    return q
+    start = (q, worst, 1.0 + 0.0 * worst, energies)
+    q, _, _, energies = loop(passes, lift, start, until=lambda carry: carry[1] <= scene.depth)
+    return q, energies

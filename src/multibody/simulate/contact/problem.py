@@ -111,13 +111,13 @@ class ContactProblem:
         """
         midpoint, dt, known, before = self.midpoint, self.midpoint.dt, self.known, self.before
         slow = bounce_threshold(midpoint.tree, dt) if known is None else known.slow
-        u, friction, delays = [free[k] for k in range(free.shape[-1])], [], []
+        u, friction, delays, gradual = list(free), [], [], midpoint.added is not None
         for k, ((mu, e), contact) in enumerate(zip(midpoint.scene.laws(self.parameters), self.contacts, strict=True)):
             friction.append(mu)
             n = 3 * k + 2
             ahead = free[n] + 2.0 / (dt if known is None else known.dt) * np.maximum(contact.gap, 0.0)
             if known is None:
-                hits, late, rebound = impact(dt, slow, contact.gap, before[n], free[n], e, gradual=midpoint.gradual)
+                hits, late, rebound = impact(dt, slow, contact.gap, before[n], free[n], e, gradual=gradual)
             else:
                 hits, rebound = newton_impact(slow, ahead, before[n], e)
                 late = 0.0  # known contacts close between steps
@@ -127,11 +127,6 @@ class ContactProblem:
         floor, ceiling, dry, late = self._joint_bounds(free)
         rigid = ContactSystem(self.W, np.stack(u), free, friction, floor, ceiling, dry)
         return rigid if self.law is None else self.law(rigid), np.stack([*delays, *late])
-
-    def velocities(self, free: NDArray[Any], P: NDArray[Any]) -> NDArray[Any]:
-        """(rows,): the velocities after impulses P, as Signorini's condition counts them, in m/s."""
-        system, _ = self.system(free)
-        return system.u + np.matmul(system.W, P)
 
     def _joint_bounds(self, free: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Any]:
         """The least and largest velocities of joints with bounds, the largest dry friction, the delays of impacts."""

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.energy import kinetic_energy
 from multibody.simulate.contact.problem import ContactProblem
 from multibody.tracing.record.loop import loop
 
@@ -55,9 +54,9 @@ class Solver:
     def solve(problem: ContactProblem, warm: NDArray[Any]) -> VelocityIteration:
         """Solve a contact problem from the impulses of the last step."""
         midpoint = problem.midpoint
-        tree, q_m, v = midpoint.tree, midpoint.q, midpoint.v
-        start, twice = problem.half_solve(v), 2.0 * kinetic_energy(tree, q_m, v)
-        solver = Solver(problem, start, np.maximum(twice, SMALLEST_DIVISOR))  # roots have a slope at rest, too
+        v, start = midpoint.v, problem.half_solve(midpoint.v)
+        energy = np.maximum(midpoint.twice_energy(), SMALLEST_DIVISOR)  # roots have a slope at rest, too
+        solver = Solver(problem, start, energy)
         zero = 0.0 * v[0]
         y = start[-1] + np.matmul(problem.Z, warm)
         predicted = solver.clipped_prediction(problem.velocity_change(y), y)

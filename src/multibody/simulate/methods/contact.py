@@ -43,31 +43,29 @@ def contact_step(
         return _step_without_contacts(midpoint), None, None
     problem = ContactProblem.assemble(midpoint, start.parameters, known, law)
     last = Solver.solve(problem, start.state["impulses"])
-    _, delays = problem.system(last.free)
+    system, delays = problem.system(last.free)
     late = problem.velocity_change(np.matmul(problem.Z, delays * last.P))
     drifted = midpoint.advance(last.change, late)
     drifted = drifted if known is None else midpoint.close(drifted)
     work = _work(problem, last, delays, late)
-    q = resolve_penetration(problem, drifted, _liftable(midpoint, work) if midpoint.limited else [])
-    v, bound = limit_energy(midpoint, q, last.change, work, drifted)
-    return _result(problem, last, q, v, bound), problem.velocities(last.free, last.P), drifted
+    uncorrected = midpoint.potential_energies(drifted)
+    q, energies = resolve_penetration(problem, drifted, uncorrected, _liftable(midpoint, work))
+    v, bound = limit_energy(midpoint, q, last.change, work, energies, uncorrected)
+    return _result(problem, last, q, v, bound), system.u + np.matmul(system.W, last.P), drifted
 
 
-def _liftable(midpoint: Midpoint, work: StepWork) -> list[tuple[Tree, Any]]:
+def _liftable(midpoint: Midpoint, work: StepWork) -> list[Any]:
     """The potential energy, in J, up to which the correction of penetration may lift each part of the scene."""
-    limits = []
-    for k, part in enumerate(midpoint.scene.parts):
-        tree = part.alone(midpoint.tree)
-        free = FREE_LIFT * tree.mass * gravity(tree)
-        limits.append((tree, midpoint.bound[4 * k] + work.of(part).gain() + free))
-    return limits
+    bounds = zip(midpoint.limited, midpoint.bound[::4], strict=True) if midpoint.limited else ()
+    return [bound + work.of(part).gain() + FREE_LIFT * tree.mass * gravity(tree) for (part, tree), bound in bounds]
 
 
 def _step_without_contacts(midpoint: Midpoint) -> StepResult:
     change, impulses = midpoint.change_without_contacts()
     q = midpoint.close(midpoint.advance(change))
     none = np.zeros(midpoint.scene.rows)
-    v, bound = limit_energy(midpoint, q, change, StepWork(midpoint.work(change), 0.0 * change, none, none))
+    work, energies = StepWork(midpoint.work(change), 0.0 * change, none, none), midpoint.potential_energies(q)
+    v, bound = limit_energy(midpoint, q, change, work, energies, energies)
     record = {"forces": np.zeros((0, 3))} | ({} if impulses is None else {"constraint_forces": impulses / midpoint.dt})
     return StepResult(q, v, midpoint.mean_force(change), midpoint.forces, {"bound": bound}, record)
 
