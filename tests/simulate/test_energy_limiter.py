@@ -129,3 +129,10 @@ def test_parts_exchange_no_forces():
     assert parts(two, constraints=[mb.constraints.PointContact("held", two.frames[0])]) == 1
     assert parts(arms()) == 2
     assert parts(arms(mimic=Mimic("a"))) == 1
+
+
+def test_the_limiter_costs_few_operations():
+    simulator, q = standing_quadruped(5e-3, 80.0, 2.0)
+    simulator(q, seconds=5e-3)
+    (scan,) = simulator._scans.values()
+    assert scan.ops.total() < 9600, "9,531 before returned work had a bound"

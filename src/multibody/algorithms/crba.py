@@ -65,7 +65,7 @@ def upper_blocks(tree: Tree, q: NDArray[Any]) -> Entries:
 
 
 def composite_inertias(tree: Tree, p_H: Mapping[int, Pose]) -> dict[int, CompositeInertia]:
-    """By body: the inertia of it and of all bodies that it carries, in its frame, from the poses in the parents."""
+    """The inertia of each body with all bodies that it carries, in its frame, from the poses in the parents."""
     i_M = {body.index: CompositeInertia.of(body.inertia) for body in tree.bodies}
     for i, p, _ in tree.inward():
         if p:

@@ -81,7 +81,7 @@ class Midpoint:
         return base_velocity.force_to_left(self.tree, self.q, self.dt * (self.tau + self.passive - h))
 
     def twice_energy(self) -> Any:
-        """Of the motion before the step, in J."""
+        """Twice the kinetic energy before the step, in J."""
         v = base_velocity.to_left(self.tree, self.q, self.v)
         return self.M.quadratic(v) - (0.0 if self.added is None else np.sum(self.added * v * v))
 
@@ -142,5 +142,5 @@ class Midpoint:
         return [(part, part.alone(self.tree)) for part in self.scene.parts]
 
     def potential_energies(self, q: NDArray[Any]) -> list[Any]:
-        """Of each part whose energy has a limit, in J."""
+        """The potential energy, in J, of each part whose energy has a limit."""
         return [potential_energy(tree, q) for _, tree in self.limited]
