@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from multibody.cli import COMMANDS, app, load_command
-from multibody.cli._completion import frame_names
+from multibody.cli._options import frame_names
 
 from .running import run
 

@@ -1,4 +1,4 @@
-"""Options that commands share: the robot and its state."""
+"""Options that commands share: the robot, with completion in shells, and its state."""
 
 import os
 from enum import StrEnum
@@ -9,7 +9,6 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from multibody.cli._completion import frame_names, robot_names
 from multibody.cli._diagnostics import count
 from multibody.cli._progress import working
 from multibody.cli._tables import print_note
@@ -32,6 +31,26 @@ class Representation(StrEnum):
     mixed = "mixed"
     left = "left"
     right = "right"
+
+
+def robot_names() -> list[str]:
+    """Return the names of the embedded robots; shells complete paths of files."""
+    from multibody.model import robots
+
+    return list(robots.names())
+
+
+def frame_names(context: typer.Context) -> list[str]:
+    """Return the frames of the robot on the command line; none if it cannot be read."""
+    from multibody.model.load import load
+
+    file, *_ = [*context.args, context.params.get("file")]  # an option without its value leaves words in args
+    options = {name: context.params.get(name) for name in ("floating", "roots", "trust_paths")}
+    try:
+        model = load(file, **{name: value for name, value in options.items() if value})
+    except (InputError, OSError):
+        return []
+    return list(model.frames)
 
 
 File = Annotated[

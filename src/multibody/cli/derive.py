@@ -253,12 +253,10 @@ def _compare(console: Console, system: "System", asked: str) -> None:
     with progress() as bar:
 
         def track(methods: Iterable[str]) -> Iterator[str]:
-            methods = list(methods)
-            task = bar.add_task("", total=len(methods))
-            for name in methods:
+            task = bar.add_task("")
+            for name in bar.track(methods, task_id=task):
                 bar.update(task, description=name)
                 yield name
-                bar.advance(task)
 
         entries = method_table(system, names, track)
     made = table("method", "terms", "operations", "s", "from first", "from RNEA", numbers=5)

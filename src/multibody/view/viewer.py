@@ -21,9 +21,7 @@ from multibody.simulate.plot import index_of
 from multibody.view import video
 from multibody.view.browser import html_page
 from multibody.view.browser.charts import Charts
-from multibody.view.browser.check_boxes import CheckBoxes
-from multibody.view.browser.drag_target import add_drag_target
-from multibody.view.browser.joint_sliders import JointSliders
+from multibody.view.browser.controls import CheckBoxes, JointSliders, add_drag_target
 from multibody.view.browser.player import Player, states_of
 from multibody.view.browser.robot_node import RobotNode
 from multibody.view.browser.server import serve, stop

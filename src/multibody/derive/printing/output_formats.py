@@ -81,12 +81,8 @@ def _markdown(block: Block, level: int) -> str:
     if isinstance(block, Heading):
         return f"{'#' * (block.level + level - 1)} {block.text}"
     if isinstance(block, Sentence):
-        return f"{block.text} {_tag(block.tag)}".strip()
+        return f"{block.text} {f'*[{block.tag}]*' if block.tag else ''}".strip()
     return f"$$\n{display(block)}\n$$"
-
-
-def _tag(tag: str) -> str:
-    return f"*[{tag}]*" if tag else ""
 
 
 # Text

@@ -21,9 +21,9 @@ from multibody.derive.results.equilibria import equilibria as find_equilibria
 from multibody.derive.results.linearisation import Linearisation
 from multibody.derive.results.steps import Step, term
 from multibody.derive.system import constraint_rows, degeneracy, generalized_forces
-from multibody.derive.system.arguments import whole_number
 from multibody.derive.system.kinematics import tidy
 from multibody.derive.system.system import System
+from multibody.derive.system.values import whole_number
 from multibody.geometry._arrays import truth
 
 

@@ -9,12 +9,11 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from multibody.derive.algebra.trigonometric_equations import solutions
-from multibody.derive.system.arguments import whole_number
 from multibody.derive.system.constraints import Holonomic, Motion
 from multibody.derive.system.generalized_forces import potential_energy
 from multibody.derive.system.kinematics import tidy
 from multibody.derive.system.symbols import TIME
-from multibody.derive.system.values import expect_equations, named
+from multibody.derive.system.values import expect_equations, named, whole_number
 from multibody.errors import InputError
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from typing import Any
 import sympy as sp
 
 from multibody.derive.algebra.normal_form import normal
-from multibody.derive.system.arguments import names, several
 from multibody.derive.system.bodies import Body
 from multibody.derive.system.constraints import Restriction
 from multibody.derive.system.joint_loads import passive_loads, rotors, torques
@@ -16,6 +15,7 @@ from multibody.derive.system.symbolic_tree import Symbols, Tree, tree
 from multibody.derive.system.symbols import symbols as named
 from multibody.derive.system.system import System
 from multibody.derive.system.traced_formulas import exact_rotation, formulas
+from multibody.derive.system.values import names, several
 from multibody.errors import InputError
 from multibody.geometry._arrays import truth
 from multibody.model import configuration

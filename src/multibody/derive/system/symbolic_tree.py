@@ -100,41 +100,37 @@ def tree(robot: Robot, symbols: Symbols = (), *, gravity: Any = None) -> Tree:
     bodies = []
     for k, body in enumerate(robot.bodies, start=1):
         suffix = str(k) if len(robot.bodies) > 1 else ""
-        bodies.append(_numbers(body, own.get(body.name, {}), _Names(suffix, groups, values)))
+        bodies.append(_numbers(body, own.get(body.name, {}), suffix, groups, values))
     if gravity is None:
         gravity = _gravity(robot, "gravity" in groups, values)
     return Tree(robot, tuple(bodies), vector(gravity, "gravity"), values)
 
 
-class _Names:
-    """Makes the symbols of one body, and keeps what they stand for."""
+def _numbers(
+    body: Body, own: Mapping[str, Any], suffix: str, groups: Collection[str], values: dict[sp.Symbol, float]
+) -> Numbers:
+    """The expressions of one body; `values` takes what its symbols, which end with the suffix, stand for."""
 
-    def __init__(self, suffix: str, groups: Collection[str], values: dict[sp.Symbol, float]) -> None:
-        self.suffix, self.groups, self.values = suffix, groups, values
-
-    def of(self, group: str, name: str, x: float) -> sp.Expr:
+    def named(group: str, name: str, x: float) -> sp.Expr:
         """A symbol for a number that is not zero, with its sign; the number itself when its group has no symbols."""
         number = exact(x)
-        if number == 0 or group not in self.groups:
+        if number == 0 or group not in groups:
             return number
-        end = self.suffix if "_" in name or not self.suffix else f"_{self.suffix}"
-        symbol = sp.Symbol(name + end, real=True)
-        self.values[symbol] = abs(float(x))
+        symbol = sp.Symbol(name + (suffix if "_" in name or not suffix else f"_{suffix}"), real=True)
+        values[symbol] = abs(float(x))
         return symbol if x > 0 else -symbol
 
-
-def _numbers(body: Body, own: Mapping[str, Any], names: _Names) -> Numbers:
     center, inertia = body.inertia.com, _without_noise(body.inertia.inertia)
     position = body.joint.placement.position
     along = [k for k in range(3) if exact(position[k]) != 0]
     moments = {
-        (i, j): names.of("inertias", f"I_{_AXES[i]}{_AXES[j]}", inertia[i, j]) for i in range(3) for j in range(i, 3)
+        (i, j): named("inertias", f"I_{_AXES[i]}{_AXES[j]}", inertia[i, j]) for i in range(3) for j in range(i, 3)
     }
     expressions = {
-        "mass": names.of("masses", "m", float(body.inertia.mass)),
-        "center": [names.of("centers", f"c_{_AXES[k]}", center[k]) for k in range(3)],
+        "mass": named("masses", "m", float(body.inertia.mass)),
+        "center": [named("centers", f"c_{_AXES[k]}", center[k]) for k in range(3)],
         "inertia": [[moments[min(i, j), max(i, j)] for j in range(3)] for i in range(3)],
-        "position": [names.of("lengths", "l" if len(along) == 1 else f"l_{_AXES[k]}", position[k]) for k in range(3)],
+        "position": [named("lengths", "l" if len(along) == 1 else f"l_{_AXES[k]}", position[k]) for k in range(3)],
     } | dict(own)
     theta = expressions["inertia"]
     if isinstance(theta, list | tuple) and len(theta) == 3 and not isinstance(theta[0], list | tuple):

@@ -1,9 +1,10 @@
-"""Values that a user gives for symbols, by symbol or by name."""
+"""Arguments of users: values for symbols, by symbol or by name, whole numbers, and names in a list."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import pi
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from multibody.derive.system.symbols import expression
@@ -86,3 +87,47 @@ def exact(x: sp.Expr) -> sp.Expr:
     if whole and abs(steps - whole) < 1e-12 * abs(steps):
         return sp.Rational(whole, 12) * sp.pi
     return sp.Rational(str(x))
+
+
+def whole_number(x: Any, what: str, least: int = 0) -> int:
+    """A whole number, not below the least.
+
+    Raises:
+        InputError: when it is something else.
+
+    >>> whole_number(3, "seed")
+    3
+    """
+    if isinstance(x, bool) or not isinstance(x, int | np.integer) or x < least:
+        raise InputError(f"{what}: expected a whole number from {least} on, got {x!r}")
+    return int(x)
+
+
+def several(x: Any, what: str) -> tuple[Any, ...]:
+    """Return the entries of a list; a text is none.
+
+    Raises:
+        InputError: when it is no list.
+
+    >>> several(["x", "y"], "coordinates")
+    ('x', 'y')
+    """
+    if isinstance(x, str | bytes) or not isinstance(x, Iterable):
+        raise InputError(f"{what}: expected a list, got {x!r}")
+    return tuple(x)
+
+
+def names(x: Any, what: str) -> tuple[str, ...]:
+    """Names in a list.
+
+    Raises:
+        InputError: when it is no list, or one of them is no text.
+
+    >>> names(["x", "y"], "coordinates")
+    ('x', 'y')
+    """
+    texts = several(x, what)
+    for name in texts:
+        if not isinstance(name, str):
+            raise InputError(f"{what}: expected names, such as 'x', got {name!r}")
+    return texts

@@ -19,12 +19,10 @@ from multibody.sweep.chunks import ChunkResult, Job, Task
 from multibody.sweep.errors import SweepError, SweepWarning
 from multibody.sweep.executors import dask_worker
 from multibody.sweep.executors.dask_worker import WorkerLost
-from multibody.sweep.executors.executor import ChunkExecutor, lost
+from multibody.sweep.executors.executor import POLL_INTERVAL, ChunkExecutor, lost
 from multibody.sweep.retries import MAX_SCHEDULER_ABSENCE, MAX_WORKER_ABSENCE
 from multibody.sweep.shipping import pack
 
-POLL_INTERVAL = 1.0
-"""The longest time that `collect` waits, in s."""
 CONNECT_TIMEOUT = 10.0
 """The time that a scheduler has to answer, in s, unless Dask's own `distributed.comm.timeouts.connect` is shorter."""
 GATHER_TIMEOUT = 30.0

@@ -5,6 +5,9 @@ from typing import Any
 
 from multibody.sweep.chunks import ChunkResult, Job, Task
 
+POLL_INTERVAL = 1.0
+"""The longest time that `collect` waits, in s."""
+
 
 class ChunkExecutor(ABC):
     """Workers that take tasks and return results, in any order.

@@ -9,11 +9,8 @@ from typing import Any, final
 from multibody.sweep import attempts
 from multibody.sweep.chunks import ChunkResult, Job, Task, compute
 from multibody.sweep.errors import SweepError
-from multibody.sweep.executors.executor import ChunkExecutor
+from multibody.sweep.executors.executor import POLL_INTERVAL, ChunkExecutor
 from multibody.sweep.shipping import pack, unpack
-
-POLL_INTERVAL = 1.0
-"""The longest time that `collect` waits, in s."""
 
 
 @final

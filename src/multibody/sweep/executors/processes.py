@@ -15,13 +15,10 @@ from multibody.sweep import attempts
 from multibody.sweep.chunks import ChunkResult, Job, Task
 from multibody.sweep.errors import SweepError
 from multibody.sweep.executors import worker_process
-from multibody.sweep.executors.executor import ChunkExecutor, lost
+from multibody.sweep.executors.executor import POLL_INTERVAL, ChunkExecutor, lost
 from multibody.sweep.executors.worker_process import FREE, READY
 from multibody.sweep.retries import MAX_IDLE_DEATHS
 from multibody.sweep.shipping import pack
-
-POLL_INTERVAL = 1.0
-"""The longest time that `collect` waits, in s."""
 
 
 class _Worker:

@@ -1,4 +1,4 @@
-"""Sliders for the joints of a robot in a viewer."""
+"""Controls of a viewer: sliders for joints, check boxes for overlays, a gizmo that inverse kinematics follows."""
 
 import threading
 from collections.abc import Callable
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.control import InverseKinematics
+from multibody.geometry import Pose, Rotation
 from multibody.robot import Robot
 from multibody.view.browser.thread_errors import reported
 from multibody.view.scene import SliderView
@@ -110,8 +112,53 @@ class JointSliders:
         slider.on_update(changed)
 
 
+class CheckBoxes:
+    """A box for each overlay; a function is called with its new value when a person clicks it."""
+
+    def __init__(self, server: Any, shows: dict[str, Callable[[bool], None]]) -> None:
+        with server.gui.add_folder("show", order=0.0):
+            self._boxes = {name: server.gui.add_checkbox(name, False) for name in shows}
+        for name, show in shows.items():
+            self._boxes[name].on_update(partial(_clicked, show))
+
+    def follow(self, name: str, shown: bool) -> None:
+        """Check a box, or not, as the program has it."""
+        if self._boxes[name].value != shown:
+            self._boxes[name].value = shown
+
+    def view(self) -> dict[str, bool]:
+        """Return a snapshot, by the names of the boxes."""
+        return {name: bool(box.value) for name, box in self._boxes.items()}
+
+
+def add_drag_target(
+    server: Any, robot: Robot, frame: str, q: Any, size: float, follow: Callable[[Callable[[Any], Any]], None]
+) -> None:
+    """Add a gizmo at a frame, of a size in m; once dragged, `follow` is called with a function from q0 to the next q.
+
+    The gizmo is read when that function is called: of several drags that wait, the last one counts.
+    """
+    solver = InverseKinematics(robot, frame, base="fixed" if robot.tree.bases else "free")
+    pose = robot.pose(frame, q)
+    place = {"wxyz": pose.rotation.quaternion, "position": pose.position}
+    gizmo = server.scene.add_transform_controls(f"/target/{frame}", scale=size, depth_test=False, **place)
+
+    def reached(q0: Any) -> Any:
+        turn, position = np.array(gizmo.wxyz, float), np.array(gizmo.position, float)
+        if not (np.isfinite(turn).all() and np.isfinite(position).all() and np.linalg.norm(turn) > 0.5):
+            return q0
+        return solver(Pose(Rotation.from_quaternion(turn / np.linalg.norm(turn)), position), q0=q0).q
+
+    gizmo.on_update(lambda _: follow(reached))
+
+
 def _replaced(values: dict[int, float], q: NDArray[Any]) -> NDArray[Any]:
     """A configuration with other values of some coordinates."""
     q = q.copy()
     q[list(values)] = list(values.values())
     return q
+
+
+def _clicked(show: Callable[[bool], None], event: Any) -> None:
+    if event.client is not None:  # a person
+        show(bool(event.target.value))
