@@ -1,7 +1,7 @@
 """How long calls take."""
 
-import time
 from collections.abc import Callable, Sequence
+from timeit import timeit
 from typing import Any
 
 from multibody.compiler.kernel import Kernel
@@ -28,16 +28,9 @@ def in_turns(functions: dict[str, Callable[[], Any]], budget: float = 0.2) -> di
     calls, best = {}, {}
     for name, function in functions.items():
         function()
-        best[name] = _mean(function, 1)
+        best[name] = timeit(function, number=1)
         calls[name] = max(1, int(budget / TURNS / max(best[name], 1e-7)))
     for _ in range(TURNS):
         for name, function in functions.items():
-            best[name] = min(best[name], _mean(function, calls[name]))
+            best[name] = min(best[name], timeit(function, number=calls[name]) / calls[name])
     return best
-
-
-def _mean(function: Callable[[], Any], calls: int) -> float:
-    start = time.perf_counter()
-    for _ in range(calls):
-        function()
-    return (time.perf_counter() - start) / calls

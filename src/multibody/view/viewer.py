@@ -105,7 +105,9 @@ class Viewer:
             self._sliders = JointSliders(self._server, robot, self._main.state, robot.name, self._moved_by_hand)
             shows = self.center_of_mass, self.inertias
             self._boxes = CheckBoxes(self._server, dict(zip(INSIDE, shows, strict=True)))
-            self._show_notes()
+            if self.notes:
+                with self._server.gui.add_folder("notes", expand_by_default=False):
+                    self._server.gui.add_text("", "\n".join(self.notes), multiline=True, disabled=True)
         except BaseException:
             stop(self._server)
             raise
@@ -381,8 +383,3 @@ class Viewer:
                 if isinstance(overlay, ContactForces) and self._run is not None:
                     overlay.forces = np.zeros((len(overlay.nodes), 3))
             self.update(q(self._main.state))
-
-    def _show_notes(self) -> None:
-        if self.notes:
-            with self._server.gui.add_folder("notes", expand_by_default=False):
-                self._server.gui.add_text("", "\n".join(self.notes), multiline=True, disabled=True)

@@ -119,7 +119,8 @@ class Sketch:
         axle = self._axle(name)
         label = np.array([0.0, 14.0])
         if axle is not None:
-            primitives2d.disc(self.axes, self.plane, place.position, place.rotation, axle, self._radius(name))
+            radius = float(np.linalg.norm(anchor - place.position))
+            primitives2d.disc(self.axes, self.plane, place.position, place.rotation, axle, radius)
             primitives2d.dot(self.axes, at, 5, BODY)
         elif np.linalg.norm(place.position - anchor) > LENGTH_TOLERANCE or ends:
             self._rods(body, place.position, anchor, ends)
@@ -185,9 +186,6 @@ class Sketch:
             return None
         axle = self.made.places[name].rotation[:, odd[0]]
         return odd[0] if any(turn.centred and abs(turn.axis @ axle) > 0.99 for turn in own) else None
-
-    def _radius(self, name: str) -> float:
-        return float(np.linalg.norm(self.anchor(name) - self.made.positions[name]))
 
     def _at_an_end(self, name: str) -> bool:
         """Whether a body is where its parent ends, and does no more than turn there."""

@@ -64,6 +64,26 @@ def with_quasi_velocities(system: System, S: Any, velocities: Sequence[sp.Symbol
     return in_velocities(system, velocities, u_of_v, system.rates * u_of_v)
 
 
+def with_rates_as_velocities(system: System) -> System:
+    """A system with v = q', where q' = F(q) v need not be invertible: as many velocities as coordinates.
+
+    Each unit quaternion becomes a configuration constraint w² + x² + y² + z² = 1, and takes back the velocity that it
+    adds. Generalized forces keep their power: along q' they are S^T τ, where v = S q' and S is the left inverse of F.
+
+    >>> from multibody.derive.system.bodies import particle
+    >>> x, m, w = sp.symbols("x m w", real=True)
+    >>> twice = System("twice", (x,), (particle("mass", m, (x, 0, 0)),), v=(w,), rates=[[2]])
+    >>> with_rates_as_velocities(twice).v
+    (x_dot,)
+    """
+    expect_system(system)
+    if system.holonomic_velocities:
+        rates = replace(system, tree=None)
+    else:
+        rates = in_velocities(system, tuple(map(rate, system.q)), left_inverse(system), sp.eye(len(system.q)))
+    return replace(rates, restrictions=(*rates.restrictions, *_unit_lengths(system)))
+
+
 def in_velocities(system: System, velocities: Sequence[sp.Symbol], u_of_v: Any, rates: Any) -> System:
     """A system with velocities v in place of u = u_of_v v, and q' = rates v; it has no tree.
 
@@ -167,26 +187,6 @@ def _names(symbols: Any) -> str:
     return (
         ", ".join(sorted(x.name for x in symbols)) if isinstance(symbols, set) else ", ".join(x.name for x in symbols)
     )
-
-
-def with_rates_as_velocities(system: System) -> System:
-    """A system with v = q', where q' = F(q) v need not be invertible: as many velocities as coordinates.
-
-    Each unit quaternion becomes a configuration constraint w² + x² + y² + z² = 1, and takes back the velocity that it
-    adds. Generalized forces keep their power: along q' they are S^T τ, where v = S q' and S is the left inverse of F.
-
-    >>> from multibody.derive.system.bodies import particle
-    >>> x, m, w = sp.symbols("x m w", real=True)
-    >>> twice = System("twice", (x,), (particle("mass", m, (x, 0, 0)),), v=(w,), rates=[[2]])
-    >>> with_rates_as_velocities(twice).v
-    (x_dot,)
-    """
-    expect_system(system)
-    if system.holonomic_velocities:
-        rates = replace(system, tree=None)
-    else:
-        rates = in_velocities(system, tuple(map(rate, system.q)), left_inverse(system), sp.eye(len(system.q)))
-    return replace(rates, restrictions=(*rates.restrictions, *_unit_lengths(system)))
 
 
 def _unit_lengths(system: System) -> list[Holonomic]:

@@ -44,7 +44,8 @@ class Layout:
             name = head
         definitions, value = self._named(value)
         blocks += self._matrix(name, value) if isinstance(value, sp.MatrixBase) else [self.sum(name, value)]
-        return blocks + self._where(definitions)
+        parts = [self.sum(latex_name(symbol.name), x) for symbol, x in definitions]
+        return [*blocks, Sentence("with"), *parts] if parts else blocks
 
     def sum(self, name: str, value: Any) -> Equality:
         """A name and an expression, over as many lines as its terms take."""
@@ -103,11 +104,6 @@ class Layout:
             return definitions, value
         definitions, entries = naming(value.flat())
         return definitions, sp.ImmutableMatrix(*value.shape, entries)
-
-    def _where(self, definitions: list[tuple[Any, Any]]) -> list[Block]:
-        if not definitions:
-            return []
-        return [Sentence("with"), *(self.sum(latex_name(symbol.name), x) for symbol, x in definitions)]
 
 
 def entry(name: str, indices: tuple[int, ...]) -> str:

@@ -76,14 +76,15 @@ def equal(a: "Equations", b: "Equations", *, symbolic: bool = True, seed: int = 
         )
     methods, states = (a.method, b.method), _states(a, b, whole_number(seed, "seed"))
     if a.system.v == b.system.v and a.system.rates == b.system.rates and a.J.shape == b.J.shape:
-        numeric = max(_difference(x, y, states) for x, y in _parts(a, b))
-        if numeric <= CLOSE or not a.J.rows:
+        pairs = ((numeric(x, state), numeric(y, state)) for x, y in _parts(a, b) for state in states)
+        apart = max(relative_difference(x, y) for x, y in pairs)
+        if apart <= CLOSE or not a.J.rows:
             same = all(is_zero(x - y, units=a.system.units) for x, y in _parts(a, b)) if formulas else None
             compared = "M, b + g - τ and constraints" if a.J.rows else "M and b + g - τ"
-            return Agreement(methods, compared, None if same is False and numeric <= CLOSE else same, numeric)
+            return Agreement(methods, compared, None if same is False and apart <= CLOSE else same, apart)
     first, second = accelerations(a), accelerations(b)
-    numeric = max(relative_difference(first(state), _reordered(a, b, second, state)) for state in states)
-    return Agreement(methods, "accelerations of the coordinates", None, numeric)
+    apart = max(relative_difference(first(state), _reordered(a, b, second, state)) for state in states)
+    return Agreement(methods, "accelerations of the coordinates", None, apart)
 
 
 def accelerations(equations: "Equations") -> Callable[[Values], NDArray[np.float64]]:
@@ -128,10 +129,6 @@ def _with_velocities(system: "System", values: dict[sp.Symbol, float]) -> dict[s
     F = numeric(system.rates, values)
     v = np.linalg.lstsq(F, np.array([values[rate(x)] for x in system.q]), rcond=None)[0]
     return values | dict(zip(system.v, map(float, v), strict=True))
-
-
-def _difference(x: Any, y: Any, states: list[dict[sp.Symbol, float]]) -> float:
-    return max(relative_difference(numeric(x, state), numeric(y, state)) for state in states)
 
 
 def relative_difference(x: NDArray[Any], y: NDArray[Any]) -> float:

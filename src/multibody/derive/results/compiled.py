@@ -127,35 +127,27 @@ def _expressions(equations: "Equations", quantity: str) -> list[tuple[Any, int]]
     return [(M, 2), (-rest, 1), *constraints]
 
 
-def _solved(M: Any, force: Any, *constraints: Any) -> Any:
-    """v' and -λ: M v' = force + J^T λ with J v' + drift = 0, as one symmetric system.  [RD 3.37, 3.72]"""
+def _solved(M: Any, force: Any, *constraints: Any) -> tuple[Any, Any]:
+    """v' and λ: M v' = force + J^T λ with J v' + drift = 0, as one symmetric system.  [RD 3.37, 3.72]"""
     if not constraints:
-        return linalg.solve(M, force[..., None], definite=True)[..., 0]
+        return linalg.solve(M, force[..., None], definite=True)[..., 0], None
     J, drift = constraints
     J_T = np.swapaxes(J, -1, -2)
     above = np.concatenate([M, J_T], axis=-1)
     below = np.concatenate([J, np.zeros_like(J @ J_T)], axis=-1)
     K = np.concatenate([above, below], axis=-2)
-    return np.linalg.solve(K, np.concatenate([force, -drift], axis=-1)[..., None])[..., 0]
+    x = np.linalg.solve(K, np.concatenate([force, -drift], axis=-1)[..., None])[..., 0]
+    return x[..., : M.shape[-1]], -x[..., M.shape[-1] :]
 
 
-def _forward_dynamics(arrays: Sequence[Any], made: Sequence[Any]) -> Any:
+def _motion(arrays: Sequence[Any], made: Sequence[Any]) -> tuple[Any, Any]:
+    """v' and λ under the generalized forces among the inputs."""
     M, minus_bias, *constraints = made
-    return _solved(M, arrays[2] + minus_bias, *constraints)[..., : M.shape[-1]]
-
-
-def _multipliers(arrays: Sequence[Any], made: Sequence[Any]) -> Any:
-    M, minus_bias, *constraints = made
-    return -_solved(M, arrays[2] + minus_bias, *constraints)[..., M.shape[-1] :]
-
-
-def _state_rate(_: Sequence[Any], made: Sequence[Any]) -> Any:
-    M, force, *constraints, q_dot = made
-    return q_dot, _solved(M, force, *constraints)[..., : M.shape[-1]]
+    return _solved(M, arrays[2] + minus_bias, *constraints)
 
 
 _FINISH: dict[str, Callable[[Sequence[Any], Sequence[Any]], Any]] = {
-    "forward_dynamics": _forward_dynamics,
-    "multipliers": _multipliers,
-    "state_rate": _state_rate,
+    "forward_dynamics": lambda arrays, made: _motion(arrays, made)[0],
+    "multipliers": lambda arrays, made: _motion(arrays, made)[1],
+    "state_rate": lambda _, made: (made[-1], _solved(*made[:-1])[0]),
 }

@@ -89,6 +89,7 @@ def constraints(system: System, rows: Rows) -> None:
     values = _state(system)
     J, a_0 = numeric(rows.J, values), numeric(rows.a_0, values)
     for k, restriction in enumerate(system.restrictions):
+        before = _listed(system.restrictions[:k])
         if np.abs(J[k]).max() < RANK_TOLERANCE:
             raise InputError(
                 f"{system.name}: the gradient of the constraint {restriction.name!r} is zero where it holds, so that "
@@ -99,11 +100,11 @@ def constraints(system: System, rows: Rows) -> None:
         if np.linalg.matrix_rank(np.hstack([J, a_0])[: k + 1], tol=RANK_TOLERANCE) > k or _contradicts(system, k):
             raise InputError(
                 f"{system.name}: the constraint {restriction.name!r}, {restriction.expression} = 0, contradicts those "
-                f"before it: {_others(system, k)}"
+                f"before it: {before}"
             )
         raise InputError(
             f"{system.name}: the constraint {restriction.name!r}, {restriction.expression} = 0, is redundant: it "
-            f"follows from those before it, so that its force is not determined: {_others(system, k)}. Leave it out"
+            f"follows from those before it, so that its force is not determined: {before}. Leave it out"
         )
 
 
@@ -139,10 +140,6 @@ def _contradicts(system: System, k: int) -> bool:
         return False
     rng = np.random.default_rng(0)
     return on_constraints(system, rng, system.restrictions[: k + 1]) is None
-
-
-def _others(system: System, k: int) -> str:
-    return _listed(system.restrictions[:k])
 
 
 def _listed(restrictions: Any) -> str:
