@@ -55,7 +55,7 @@ MODULES: dict[str, Names] = {
         "simulate.Simulator(robot, dt=0.002)(q, v, seconds=1.0)": "simulate rollout AdvanceTo",
         "simulate.Ground": "Plane GroundPlane ground plane Terrain HeightField",
         "simulate.SphereContact": "Contact ContactPoint",
-        "simulate.PD": "PDController pd",
+        "simulate.PD": "PDController",
     },
 }
 """Names of modules."""
