@@ -287,10 +287,8 @@ def _definite(K: Array, what: str) -> Array:
     skew = np.abs(K - transpose(K)).max(axis=(-1, -2)) > 1e-6 * size
     if what != "damping" and skew.any():
         raise InputError(f"{what}{at(first(skew))}: expected a symmetric matrix, got one that is not")
-    least, kind = (
-        np.linalg.eigvalsh((K + transpose(K)) / 2)[..., 0],
-        "definite" if what == "inertia" else "semi-definite",
-    )
-    fits = (lambda x: x > 0) if what == "inertia" else lambda x: x >= -1e-6 * size
-    check_values(least, what, fits, f"a positive {kind} matrix by its eigenvalues")
+    least = np.linalg.eigvalsh((K + transpose(K)) / 2)[..., 0]
+    if what == "inertia":
+        check_values(least, what, lambda x: x > 0, "a positive definite matrix by its eigenvalues")
+    check_values(least, what, lambda x: x >= -1e-6 * size, "a positive semi-definite matrix by its eigenvalues")
     return K

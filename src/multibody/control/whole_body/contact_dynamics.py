@@ -49,8 +49,8 @@ class Dynamics(NamedTuple):
     """(..., nv): the acceleration without torques and forces."""
     contact_a: Affine
     """The acceleration of the independent rows of contacts, of (tau, w); zero for inactive contacts."""
-    forces: ContactForces | None
-    """The parts of the contact forces; None without contacts."""
+    forces: ContactForces
+    """The parts of the contact forces, with no rows without contacts."""
 
     @property
     def torques(self) -> int:
@@ -73,14 +73,14 @@ class Dynamics(NamedTuple):
     @property
     def all_contact_a(self) -> Affine:
         """The acceleration of the independent rows of contacts, of z = (tau, w, g)."""
-        return _with_idle(self.contact_a, 0 if self.forces is None else self.forces.within)
+        return _with_idle(self.contact_a, self.forces.within)
 
     def forces_of_torques(self) -> Affine:
         """w of tau: contacts that stand still, whose rows are independent of each other, have one w for every tau.
 
         With K = R M^-1 (S^T, R^T), K_w is symmetric and regular: w = -K_w^-1 (K_tau tau + k).  [RD 3.62]
         """
-        n, mask = self.torques, None if self.forces is None else self.forces.mask
+        n, mask = self.torques, self.forces.mask
         K_tau, K_w = self.contact_a.matrix[..., :n], mirror_upper(self.contact_a.matrix[..., n:])
         if mask is not None:
             K_w = K_w + (1 - mask)[..., :, None] * eye_like(K_w, K_w.shape[-1])  # what is not active has no force
@@ -90,32 +90,21 @@ class Dynamics(NamedTuple):
     def torque_unknowns(self, w: Affine) -> Unknowns:
         """x = (tau, g), for w that is given by tau; g are the forces within soles, which tau leaves open."""
         n, half, pushes = self.torques, self.half, self.forces
-        assert pushes is not None, "w is the force of contacts"
         Z, Z_R = half.Z[..., :n], half.Z[..., n:]
         a = Affine(
             half.solve_DL_columns(Z + np.matmul(Z_R, w.matrix)), self.free_a + half.solve_DL(matvec(Z_R, w.offset))
         )
         one = np.broadcast_to(np.eye(n, dtype=Z.dtype), (*Z.shape[:-2], n, n))
         tau = Affine(one, np.zeros_like(one[..., 0]))
-        if pushes.U is None or pushes.N is None:
-            return Unknowns(tau, w, a)
-        f = w.transform(pushes.U)
-        f = Affine(np.concatenate([f.matrix, pushes.N], axis=-1), f.offset)
-        return Unknowns(_with_idle(tau, pushes.within), f, _with_idle(a, pushes.within))
+        return Unknowns(_with_idle(tau, pushes.within), pushes.of(w), _with_idle(a, pushes.within))
 
     def all_unknowns(self) -> Unknowns:
         """x = z = (tau, w, g), for contacts that are not independent of each other: tau leaves their forces open."""
-        pushes, k = self.forces, self.torques
-        within = 0 if pushes is None else pushes.within
-        n = self.half.Z.shape[-1]
-        one = np.broadcast_to(np.eye(n + within, dtype=self.v.dtype), (*self.v.shape[:-1], n + within, n + within))
+        k, n, within = self.torques, self.half.Z.shape[-1], self.forces.within
+        one = np.broadcast_to(np.eye(n, dtype=self.v.dtype), (*self.v.shape[:-1], n, n))
         none = np.zeros_like(one[..., 0])
-        f = Affine(one[..., k:, :], none[..., k:])
-        if pushes is not None and pushes.U is not None and pushes.N is not None:
-            basis = np.concatenate([pushes.U, pushes.N], axis=-1)
-            idle = np.zeros((*basis.shape[:-1], k), basis.dtype)
-            f = Affine(np.concatenate([idle, basis], axis=-1), np.zeros_like(basis[..., 0]))
-        return Unknowns(Affine(one[..., :k, :], none[..., :k]), f, _with_idle(self.a, within))
+        tau, w = Affine(one[..., :k, :], none[..., :k]), Affine(one[..., k:, :], none[..., k:])
+        return Unknowns(_with_idle(tau, within), self.forces.of(w), _with_idle(self.a, within))
 
 
 def unit_of(tree: Tree) -> float:
@@ -140,16 +129,11 @@ def contact_dynamics(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Ar
     R = np.broadcast_to(np.eye(tree.nv, dtype=q.dtype)[actuated], (*q.shape[:-1], len(actuated), tree.nv))
     unit = unit_of(tree)
     free_a = -rnea(left, q, left_v, np.zeros_like(v)) / unit
-    pushes = split_forces(left, contacts, q, left_v, mask) if contacts else None
-    if pushes is not None:
-        R = np.concatenate([R, pushes.J], axis=-2)
-    half = HalfSolve(factors(tree, q).per(unit), R, q.shape[:-1])
+    pushes = split_forces(left, contacts, q, left_v, mask)
+    half = HalfSolve(factors(tree, q).per(unit), np.concatenate([R, pushes.J], axis=-2), q.shape[:-1])
     free_a = half.solve_DL(half.solve_LT(free_a))
-    contact_a = Affine(R[..., :0, :], free_a[..., :0])
-    if pushes is not None:
-        Z_R = half.Z[..., len(actuated) :]
-        K = np.matmul(transpose(Z_R), half.D_inv[..., :, None] * half.Z)
-        contact_a = Affine(K, matvec(pushes.J, free_a) + pushes.drift)
+    K = np.matmul(transpose(half.Z[..., len(actuated) :]), half.D_inv[..., :, None] * half.Z)
+    contact_a = Affine(K, matvec(pushes.J, free_a) + pushes.drift)
     return Dynamics(left, unit, left_v, actuated, half, free_a, contact_a, pushes)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from multibody.algorithms import kinematics, rows
 from multibody.algorithms.constraints import Constraint, SurfaceContact
 from multibody.algorithms.constraints.independent import independent_rows
+from multibody.control.affine import Affine
 from multibody.geometry._arrays import block_matrix, matvec, transpose
 from multibody.geometry.operators import hat3
 from multibody.model.tree import Tree
@@ -50,6 +51,13 @@ class ContactForces(NamedTuple):
         w = f if self.U is None else matvec(transpose(self.U), f)
         return w if self.N is None else np.concatenate([w, matvec(transpose(self.N), f)], axis=-1)
 
+    def of(self, w: Affine) -> Affine:
+        """f of (x, g), for w of x."""
+        if self.U is None or self.N is None:
+            return w
+        f = w.transform(self.U)
+        return Affine(np.concatenate([f.matrix, self.N], axis=-1), f.offset)
+
     def acceleration(self, reduced: Array) -> Array:
         """(..., rows): of all rows of the contacts, from that of the independent ones."""
         if self.U is None or self.centripetal is None:
@@ -59,6 +67,9 @@ class ContactForces(NamedTuple):
 
 def split_forces(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask: Array | None) -> ContactForces:
     """The parts of the forces of contacts at a state, for a mask (..., rows) of those that are active."""
+    if not contacts:
+        none = np.zeros((*q.shape[:-1], 0, tree.nv), q.dtype)
+        return ContactForces(none, none[..., 0], None, None, None, None)
     if not any(is_sole(contact) for contact in contacts):
         J, drift = rows.jacobian(tree, contacts, q), rows.bias(tree, contacts, q, v)
         if mask is not None:

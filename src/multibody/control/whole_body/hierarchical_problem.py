@@ -104,12 +104,10 @@ class Problem:
             state = reduced_bases.solve_level(*_stack(level, parts), state, bounds, size)
         state = self._end(state, bounds, unknowns.tau, left[len(self.levels) :])
         x = state.x
-        tau, a = unknowns.tau.at(x), unknowns.a.at(x)
-        f, contact_a = unknowns.f.at(x) if self.contacts else x[..., :0], None
+        tau, f, a = (part.at(x) for part in unknowns)
         f = f if mask is None else f * mask
-        if moving.forces is not None:
-            w = moving.forces.parts(f)[..., : moving.contact_a.offset.shape[-1]]
-            contact_a = moving.forces.acceleration(moving.contact_a.at(np.concatenate([tau, w], axis=-1)))
+        w = moving.forces.parts(f)[..., : moving.contact_a.offset.shape[-1]]
+        contact_a = moving.forces.acceleration(moving.contact_a.at(np.concatenate([tau, w], axis=-1)))
         tasks = [(matvec(part.A, x) - part.b, part.scale) for level in levels for part in level]
         limits = ((matvec(J, a), lower, upper) for J, lower, upper in ranges.values())
         return self._assemble(values, tau, a, f, tasks, contact_a, limits, np.stack(state.residuals, axis=-1))
@@ -155,9 +153,7 @@ class Problem:
         if not self.contacts:
             free = ReducedState.free(np.zeros_like(moving.half.Z[..., 0, :]))
             return everything, free, self._bounds(everything, cones), sizes
-        pushes = moving.forces
-        assert pushes is not None, "there are contacts"
-        cone, unit = self.cones or FrictionCones(1.0), unit_of(self.tree)
+        pushes, cone, unit = moving.forces, self.cones or FrictionCones(1.0), unit_of(self.tree)
         weight = self.tree.mass / unit * float(np.linalg.norm(self.tree.gravity))
         center = cone.central_forces(self.contacts, weight, unit, values.get("normals"), mask)
         center = pushes.parts(center + np.zeros_like(moving.v[..., :1]))
@@ -216,7 +212,7 @@ class Problem:
         a: Array,
         f: Array,
         tasks: Sequence[tuple[Array, Array]],
-        contact_a: Array | None,
+        contact_a: Array,
         limits: Iterable[tuple[Array, Array, Array]],
         residuals: Array,
     ) -> Solution:
@@ -230,7 +226,7 @@ class Problem:
             a: (..., nv), with a base in "left".
             f: (..., rows).
             tasks: the slacks of all tasks, and their scales.
-            contact_a: (..., rows), the acceleration of the contacts, or None.
+            contact_a: (..., rows), the acceleration of the contacts.
             limits: the rows of all limits, and their bounds.
             residuals: (..., programs).
         """
@@ -238,9 +234,8 @@ class Problem:
         missed = [_relative(slack, scale) for slack, scale in tasks]
         loads = [isinstance(task, LoadTask) for level in self.levels for task in level]
         slacks = [unit * slack if load else slack for (slack, _), load in zip(tasks, loads, strict=True)]
-        if contact_a is not None:
-            slacks += [contact_a[..., place] for place in constraint_rows.slices(self.contacts).values()]
-            missed += [np.max(np.abs(slack), axis=-1) for slack in slacks[len(tasks) :]]
+        slacks += [contact_a[..., place] for place in constraint_rows.slices(self.contacts).values()]
+        missed += [np.max(np.abs(slack), axis=-1) for slack in slacks[len(tasks) :]]
         for y, lower, upper in limits:
             slacks.append(np.maximum(y - upper, 0.0) + np.minimum(y - lower, 0.0))
             missed.append(_relative(slacks[-1], 1.0 + np.minimum(np.abs(lower), np.abs(upper))))
@@ -284,9 +279,8 @@ class Problem:
         maps += [unknowns.a.transform(part.J) for part in ranges.values()]
         known = [part.scale for level in levels for part in level]
         known += [side for part in ranges.values() for side in (part.lower, part.upper)]
-        if moving.forces is not None:
-            J = moving.forces.J
-            known += [moving.forces.drift, np.reshape(J, (*J.shape[:-2], -1))]
+        J = moving.forces.J
+        known += [moving.forces.drift, np.reshape(J, (*J.shape[:-2], J.shape[-2] * J.shape[-1]))]
         return FeasibleCase.of(x, f, bounds, maps, known)
 
     def answer_feasible(self, q: Array, v: Array, w: Array, multipliers: Array, program: FeasibleCase) -> Solution:
@@ -330,8 +324,7 @@ class Problem:
         contact_a = moving.all_contact_a.matrix
         matrices = [] if self.eliminate or not self.contacts else [(contact_a, scale(contact_a))]
         for level, parts in zip(self.levels, self._rows_of_levels(moving, unknowns, values), strict=True):
-            A, _, natural = _stack(level, parts)
-            matrices.append((A, natural))
+            matrices.append(_stack(level, parts)[::2])
         if self._has_open_forces:
             matrices.append((unknowns.tau.matrix, np.ones(len(active))))
         return sizes_of(matrices)
@@ -341,8 +334,7 @@ def _stack(level: Sequence[AnyTask], parts: Sequence[TaskRows]) -> tuple[Array, 
     """The weighted rows of all tasks of a level, and their natural size."""
     A, b = stack_weighted(level, [(part.A, part.b) for part in parts])
     roots = [1.0] if len(parts) == 1 else [float(np.sqrt(task.weight)) for task in level]
-    natural = [part.natural if root == 1.0 else root * part.natural for root, part in zip(roots, parts, strict=True)]
-    return A, b, reduce(np.maximum, natural)
+    return A, b, reduce(np.maximum, [root * part.natural for root, part in zip(roots, parts, strict=True)])
 
 
 def _relative(slack: Array, scale: Array) -> Array:

@@ -86,21 +86,23 @@ def positions(screws: Sequence[Screw], p: Vector, r: Vector) -> list[Vector]:
     first, middle, last = screws
     size = max(float(np.linalg.norm(p - middle.point)), float(np.linalg.norm(r - middle.point)), 1e-3)
     solutions: list[Vector] = []
+
+    def polish(q: Vector, steps: int = STEPS) -> None:
+        q, off = _polish(screws, p, r, q, steps)
+        if off < ACCEPTED * size:
+            add(solutions, q, [screw.turns for screw in screws])
+
     for z, x in _pairs(middle, _curve(last, p), _curve(first.reversed(), r), (last.turns, first.turns)):
         end, wanted = transform(last.matrix(z), p), transform(first.matrix(-x), r)
         if middle.turns:
             y = turn_about(middle.axis, end - middle.point, wanted - middle.point, SINGULAR * size)
         else:
             y = float(middle.axis @ (wanted - end))
-        q, off = _polish(screws, p, r, np.array([x, 0.0 if y is None else y, z]))
-        if off < ACCEPTED * size:
-            add(solutions, q, [screw.turns for screw in screws])
+        polish(np.array([x, 0.0 if y is None else y, z]))
     # an arm that cannot move its point in all directions has a whole curve of solutions, or none
-    starts = iter(() if solutions else STARTS)
-    while not solutions and (start := next(starts, None)) is not None:
-        q, off = _polish(screws, p, r, np.array(start), 4 * STEPS)
-        if off < ACCEPTED * size:
-            add(solutions, q, [screw.turns for screw in screws])
+    for start in STARTS:
+        if not solutions:
+            polish(np.array(start), 4 * STEPS)
     return solutions
 
 
@@ -112,7 +114,7 @@ def add(solutions: list[Vector], q: Vector, turns: Sequence[bool]) -> None:
         solutions.append(q)
 
 
-def _polish(screws: Sequence[Screw], p: Vector, r: Vector, q: Vector, steps: int = STEPS) -> tuple[Vector, float]:
+def _polish(screws: Sequence[Screw], p: Vector, r: Vector, q: Vector, steps: int) -> tuple[Vector, float]:
     """q after a few steps of Newton, and how far the point is off; singular directions are left alone."""
     best, least = q, np.inf
     for _ in range(steps):
