@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.constraints import Constraint
 from multibody.errors import InputError
 from multibody.geometry import Pose
-from multibody.geometry._arrays import check_values, floats, is_traced
+from multibody.geometry._arrays import check_values, finite_point, floats, is_traced
 from multibody.model.actuation import floating_joints
 from multibody.model.tree import Tree
 from multibody.robot import Robot
@@ -176,16 +176,8 @@ def check_frozen(parts: Iterable[Any], what: str) -> None:
 
 def check_direction(x: Any, what: str) -> tuple[float, float, float]:
     """A unit vector of three finite numbers that are not all zero."""
-    array = np.array(check_place(x, what))
+    array = np.array(finite_point(x, what))
     length = np.linalg.norm(array)
     if not 0 < length < np.inf:
         raise InputError(f"{what}: expected three finite numbers, not all zero, got {x!r}")
     return tuple((array / length).tolist())
-
-
-def check_place(x: Any, what: str) -> tuple[float, float, float]:
-    """A point of three finite numbers."""
-    array = floats(x, what, 3)
-    if array.shape != (3,) or not np.isfinite(array).all():
-        raise InputError(f"{what}: expected three finite numbers, got {x!r}")
-    return tuple(array.tolist())

@@ -56,6 +56,14 @@ def numbers(x: ArrayLike, what: str, like: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(x, dtype=like.dtype) if isinstance(x, int | float) else floats(x, what)
 
 
+def finite_point(x: ArrayLike, what: str) -> tuple[float, float, float]:
+    """Return three finite numbers as a tuple; otherwise raise an InputError on `what`."""
+    array = floats(x, what, 3)
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise InputError(f"{what}: expected three finite numbers, got {x!r}")
+    return tuple(array.tolist())
+
+
 def choice(value: str, what: str, options: Sequence[str]) -> str:
     """Return the value if it is one of the options; otherwise raise an InputError that lists them."""
     if not isinstance(value, str) or value not in options:

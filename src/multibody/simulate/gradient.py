@@ -167,26 +167,15 @@ class CostGradient:
         zeros = {name: np.zeros((*np.shape(value), *given.cores[name])) for name in given.still}
         totals = {name: by_values.get(name, x) for name, x in zeros.items()}
         moving = {name: np.flip(x, x.ndim - 2) for name, x in given.moving.items()}
-        first, by_step = backward(
-            {"weights": weights, "totals": totals},
-            map_arrays(lambda x: np.flip(x, axis), stored),
-            moving,
-            given.still,
-            arrays,
-            steps=steps,
-            threads=threads,
-        )
+        bars, stored = {"weights": weights, "totals": totals}, map_arrays(lambda x: np.flip(x, axis), stored)
+        first, by_step = backward(bars, stored, moving, given.still, arrays, steps=steps, threads=threads)
         tangent = np.einsum("...ij,...i->...j", simulator.robot.rate_matrix(start["q"]), first["weights"]["q"])
         by_step = {name: np.flip(x, axis).copy() for name, x in by_step.items()}
         for name in by_step:
             by_step[name][..., -1:, :] += by_values[name][..., None, :] if name in by_values else 0.0
-        return Gradients(
-            value,
-            tangent,
-            first["weights"]["v"],
-            _by_inputs(inputs, by_step, first["totals"]),
-            {name: first["totals"][f"parameter:{name}"] for name in parameters or {}},
-        )
+        by_inputs = _by_inputs(inputs, by_step, first["totals"])
+        by_parameter = {name: first["totals"][f"parameter:{name}"] for name in parameters or {}}
+        return Gradients(value, tangent, first["weights"]["v"], by_inputs, by_parameter)
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -264,11 +253,8 @@ class CostGradient:
         names = ("q", "v", "memory") if "state" in self._cost_names else ("q", "v")
         asked = [word for word in ("input", "parameter") if f"{word}s" in self._cost_names]
         values = [name for name in given.cores if name.split(":")[0] in asked]
-        spec = (
-            {name: self.simulator._shapes[name] for name in names},
-            {name: given.cores[name] for name in values},
-            data,
-        )
+        own, cores = self.simulator._shapes, given.cores
+        spec = {name: own[name] for name in names}, {name: cores[name] for name in values}, data
         layout, shapes = flatten_shapes(spec)
 
         def cost_and_gradient(*arrays: Any) -> Any:
@@ -290,13 +276,8 @@ class CostGradient:
     def _named(self, names: tuple[str, ...], values: Mapping[str, Any], state: Any, data: Any) -> dict[str, Any]:
         """The arguments that a cost asks for by name."""
         parameters = {name.removeprefix("parameter:"): x for name, x in values.items() if name.startswith("parameter:")}
-        inputs = self._step._input(values)
-        every = {
-            "inputs": inputs,
-            "state": state.get("memory"),
-            "parameters": _Named("parameters", parameters),
-            "data": _Named("data", data),
-        }
+        every = {"inputs": self._step._input(values), "state": state.get("memory")}
+        every |= {"parameters": _Named("parameters", parameters), "data": _Named("data", data)}
         return {name: every[name] for name in names}
 
 

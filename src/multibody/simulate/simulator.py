@@ -148,19 +148,8 @@ class Simulator:
         scene = Scene(touching, len(self.contacts), bounds, sweeps, tolerance, depth, parts, held)
         limit = self.tree.effort_limits if self.effort else None
         goal = controller.goal(self.tree, robot.home()) if isinstance(controller, PD) else None
-        quantities = functions_of(outputs)
-        self._step = Step(
-            self.tree,
-            self.method,
-            self.dt,
-            self.controller,
-            goal,
-            scene,
-            self.passive,
-            limit,
-            control_every,
-            quantities,
-        )
+        settings = self.tree, self.method, self.dt, self.controller, goal, scene, self.passive, limit, control_every
+        self._step = Step(*settings, functions_of(outputs))
         self._scans: dict[Any, Scan] = {}
 
     # ---- runs --------------------------------------------------------------------------------------------------------

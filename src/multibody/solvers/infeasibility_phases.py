@@ -27,7 +27,7 @@ from multibody.solvers.equilibration import (
     has_small_terms,
     own_residual,
 )
-from multibody.solvers.program import Program, Rows, Status, residuals
+from multibody.solvers.program import Program, Status, residuals
 from multibody.tracing.record.loop import loop
 
 Array = NDArray[Any]
@@ -136,16 +136,15 @@ def solve(program: Program) -> tuple[Array, Array, Array, Array, Array]:
 
     Violated rows are ones, others zeros: if rows contradict each other, those of the elastic phase.
     """
-    H, g, rows = program
-    A, b, C, lower, upper = rows
-    if not A.shape[-2] + C.shape[-2]:  # the method needs a row
-        A, b = np.zeros_like(H[..., :1, :]), np.zeros_like(g[..., :1])
-    R, zero = np.concatenate([A, C], axis=-2), np.zeros_like(g[..., 0])
+    (H, g, rows), zero = program, np.zeros_like(program.g[..., 0])
+    some = rows.b.shape[-1] + rows.upper.shape[-1]
+    if not some:  # the method needs a row
+        rows = rows._replace(A=np.zeros_like(H[..., :1, :]), b=np.zeros_like(g[..., :1]))
+    R, lower, upper = rows.stacked()
     lengths = np.sqrt(np.sum(R * R, axis=-1))
     longest = np.max(lengths, axis=-1)
     longest = np.where(longest > 0, longest, zero + 1.0)
-    phases = Phases(H, g, R, A.shape[-2], lengths, longest, is_convex(H), *_ray_objective(H, g))
-    lower, upper = np.concatenate([b, lower], axis=-1), np.concatenate([b, upper], axis=-1)
+    phases = Phases(H, g, R, rows.b.shape[-1], lengths, longest, is_convex(H), *_ray_objective(H, g))
     first = np.where(phases.convex, float(MAIN), float(ELASTIC)) + zero
     none = np.zeros_like(g)
     start = PhaseState(first, none, np.zeros_like(upper), none, lower, upper, zero + float(Status.FAILED))
@@ -156,7 +155,7 @@ def solve(program: Program) -> tuple[Array, Array, Array, Array, Array]:
         until=lambda state: state[0] == DONE,
     )
     x, status = end[1], end[-1]
-    own = upper.shape[-1] - rows.b.shape[-1] - rows.upper.shape[-1]
+    own = upper.shape[-1] - some
     multipliers, moved = end[2][..., own:], (end[4] != lower) | (end[5] != upper)
     conditions, worst = _conditions(program, R, lower, upper, x, multipliers)
     failed = (status == Status.SOLVED) & ~(worst <= VIOLATED[np.dtype(x.dtype)])
@@ -168,7 +167,7 @@ def solve(program: Program) -> tuple[Array, Array, Array, Array, Array]:
 
 def missed_rows(program: Program, x: Array, status: Array) -> Array:
     """(..., rows): ones for rows that x violates if the program FAILED, otherwise zeros."""
-    R, lower, upper = _stacked(program.rows)
+    R, lower, upper = program.rows.stacked()
     y, size = matvec(R, x), np.maximum(1.0, np.max(np.abs(x), axis=-1))[..., None]
     within = VIOLATED[np.dtype(x.dtype)] * size * np.sqrt(np.sum(R * R, axis=-1))
     failed = (status == Status.FAILED)[..., None]
@@ -189,7 +188,7 @@ def refine(program: Program, x: Array, multipliers: Array, status: Array) -> tup
     SOLVED only if the conditions of optimality hold relative to these terms.
     """
     (H, g, rows), tolerance = program, VIOLATED[np.dtype(program.g.dtype)]
-    R, lower, upper = _stacked(rows)
+    R, lower, upper = rows.stacked()
 
     def judge(x: Array, multipliers: Array) -> tuple[Array, Array, Array]:
         conditions, worst = _conditions(program, R, lower, upper, x, multipliers)
@@ -207,12 +206,6 @@ def refine(program: Program, x: Array, multipliers: Array, status: Array) -> tup
     solved = (best <= tolerance) | (worst <= tolerance)
     status = np.where(solved, float(Status.SOLVED), float(Status.FAILED))
     return x, multipliers, np.where(better, after, before), status
-
-
-def _stacked(rows: Rows) -> tuple[Array, Array, Array]:
-    """All rows, equations first, and their bounds."""
-    A, b, C, lower, upper = rows
-    return np.concatenate([A, C], axis=-2), np.concatenate([b, lower], axis=-1), np.concatenate([b, upper], axis=-1)
 
 
 def _noise(program: Program, x: Array, R: Array, lower: Array, upper: Array) -> Array:

@@ -215,8 +215,7 @@ def _own_residual(x: Array, multipliers: Array, H: Array, g: Array, *rows: Array
     """`own_residual` of a program, with or without the arrays of equations."""
     *equations, C, lower, upper = rows
     A, b = equations or (C[..., :0, :], lower[..., :0])
-    R, (lower, upper) = np.concatenate([A, C], axis=-2), (np.concatenate([b, x], axis=-1) for x in (lower, upper))
-    return own_residual(H, g, R, lower, upper, x, multipliers)
+    return own_residual(H, g, *Rows(A, b, C, lower, upper).stacked(), x, multipliers)
 
 
 # ---- checks ----------------------------------------------------------------------------------------------------------

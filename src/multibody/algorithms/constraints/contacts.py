@@ -12,7 +12,7 @@ from multibody.algorithms.constraints.constraint import Constraint, FixedRows, G
 from multibody.algorithms.soft_contact import finite_number
 from multibody.errors import InputError
 from multibody.geometry import Pose
-from multibody.geometry._arrays import floats
+from multibody.geometry._arrays import finite_point, floats
 from multibody.geometry.value import owned
 from multibody.model.tree import Tree
 
@@ -202,10 +202,7 @@ def point(x: Any, name: str) -> Point:
     >>> point([0, 1, 2], "foot")
     (0.0, 1.0, 2.0)
     """
-    array = floats(x, f"constraint {name!r}", 3)
-    if array.shape != (3,) or not np.isfinite(array).all():
-        raise InputError(f"constraint {name!r}: expected three finite numbers, got {x!r}")
-    return tuple(array.tolist())
+    return finite_point(x, f"constraint {name!r}")
 
 
 def _points(x: Any, name: str) -> tuple[Point, ...]:

@@ -88,12 +88,6 @@ class FrictionCones:
             known = ", ".join(map(repr, names)) or "none"
             raise InputError(f"{self.name}: there is no contact {unknown[0]!r} for a normal; there are {known}")
 
-    def normal_of(self, contact: str) -> NDArray[Any]:
-        """(3,): the normal at a contact, by its name."""
-        if isinstance(self.normal[0], float):
-            return np.array(self.normal)
-        return np.array(dict(self.normal).get(contact, UP))
-
     @property
     def circular(self) -> bool:
         """Whether it is the cone itself, not a pyramid."""
@@ -151,7 +145,9 @@ class FrictionCones:
         return vector(*parts) * (force if mask is None else force[..., None] * mask)
 
     def _normal_at(self, k: int, contact: Constraint, normals: Any) -> NDArray[Any]:
-        return self.normal_of(contact.name) if normals is None else unit(normals[..., k, :])
+        if normals is not None:
+            return unit(normals[..., k, :])
+        return np.array(self.normal if isinstance(self.normal[0], float) else dict(self.normal).get(contact.name, UP))
 
 
 def points_of(contact: Constraint) -> int:

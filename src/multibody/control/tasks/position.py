@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.control._checks import check_place
 from multibody.control.tasks._task import Axis, Labelled, letters, vector
+from multibody.geometry._arrays import finite_point
 from multibody.model.tree import Tree
 
 
@@ -34,7 +34,7 @@ class PositionTask(Labelled):
 
     def __post_init__(self) -> None:
         letters(self.axes, self.name)
-        object.__setattr__(self, "point", check_place(self.point, f"point of task {self.name!r}"))
+        object.__setattr__(self, "point", finite_point(self.point, f"point of task {self.name!r}"))
 
     @property
     def labels(self) -> str:

@@ -48,15 +48,9 @@ def problem_of(robot: Robot, contacts: Any, levels: Any, limits: Any, eliminate:
     independent = bool(contacts and actuated_indices(tree)) and _independent(tree, contacts)
     if eliminate and not independent:
         raise InputError("eliminate: expected motors and independent contacts; points of one sole may be redundant")
-    return Problem(
-        tree,
-        contacts,
-        levels,
-        torques,
-        cones,
-        tuple(limit for limit in motions if limit.bounded(tree).any()),
-        independent if eliminate is None else eliminate,
-    )
+    bounded = tuple(limit for limit in motions if limit.bounded(tree).any())
+    eliminate = independent if eliminate is None else eliminate
+    return Problem(tree, contacts, levels, torques, cones, bounded, eliminate)
 
 
 def _floats(tree: Tree) -> bool:

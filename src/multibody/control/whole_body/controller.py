@@ -179,10 +179,7 @@ class WholeBody(RobotController):
         if ready is not None and threads is None:
             order, answer = ready
             arrays = [q, v, *map(inputs.__getitem__, order)]
-            for array in arrays:
-                if type(array) is not np.ndarray:
-                    break
-            else:
+            if {*map(type, arrays)} == {np.ndarray}:
                 return answer(arrays, start)
         given = {name: value for name, value in inputs.items() if value is not None}
         if not given.keys() <= self._optional.keys():

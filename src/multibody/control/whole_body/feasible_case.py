@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.control.affine import Affine
-from multibody.geometry._arrays import matvec
 from multibody.solvers import daqp
 from multibody.solvers.program import Bounds, Program, Rows, residuals
 
@@ -42,15 +41,9 @@ class FeasibleCase(NamedTuple):
     def of(x: Affine, f: Affine, bounds: Bounds, maps: Sequence[Affine], known: Sequence[Array]) -> "FeasibleCase":
         """The program of unknowns, forces and bounds of w, and of maps of x."""
         infinite = np.full_like(bounds.upper[..., bounds.lower.shape[-1] :], -daqp.INFINITE_BOUND)
-        return FeasibleCase(
-            bounds.C,
-            np.concatenate([bounds.lower, infinite], axis=-1),
-            bounds.upper,
-            _join(x),
-            _join(f),
-            np.concatenate([_join(part) for part in maps], axis=-2),
-            np.concatenate(known, axis=-1),
-        )
+        lower, rows = np.concatenate([bounds.lower, infinite], axis=-1), [_join(part) for part in maps]
+        all_maps, all_known = np.concatenate(rows, axis=-2), np.concatenate(known, axis=-1)
+        return FeasibleCase(bounds.C, lower, bounds.upper, _join(x), _join(f), all_maps, all_known)
 
     def at(self, w: Array) -> tuple[Array, Array, Array]:
         """The unknowns x, the contact forces, and the rows of all maps of x."""
@@ -70,4 +63,4 @@ def _join(part: Affine) -> Array:
 
 
 def _at(joined: Array, x: Array) -> Array:
-    return matvec(joined[..., :-1], x) + joined[..., -1]
+    return Affine(joined[..., :-1], joined[..., -1]).at(x)

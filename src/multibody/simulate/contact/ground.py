@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.soft_contact import number
+from multibody.algorithms.soft_contact import finite_number, number
 from multibody.errors import InputError
 from multibody.geometry._arrays import dot, floats, unit, vector
 from multibody.geometry.operators import cross3
@@ -52,11 +52,9 @@ class Ground:
         length = float(np.linalg.norm(normal)) if normal.shape == (3,) else 0.0
         if not (0 < length < np.inf):
             raise InputError(f"ground, normal: expected a direction of three finite numbers, got {self.normal!r}")
-        offset = floats(self.offset, "ground, offset")
-        if offset.shape or not np.isfinite(offset):
-            raise InputError(f"ground, offset: expected a finite number of metres, got {self.offset!r}")
+        offset = finite_number(self.offset, "ground, offset, in m")
         object.__setattr__(self, "normal", tuple((normal / length).tolist()))
-        object.__setattr__(self, "offset", float(offset) / length)
+        object.__setattr__(self, "offset", offset / length)
         if self.height is not None and not callable(self.height):
             raise InputError(f"ground, height: expected a function of x and y, got {self.height!r}")
         if self.height is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from multibody.algorithms.soft_contact import number
 from multibody.errors import InputError
-from multibody.geometry._arrays import floats
+from multibody.geometry._arrays import finite_point
 from multibody.model.shapes import Box, Capsule, Sphere
 from multibody.model.tree import Tree
 from multibody.robot import Robot
@@ -32,10 +32,7 @@ class SphereContact:
         if not isinstance(self.frame, str):
             raise InputError(f"contact: expected the name of a frame, got {self.frame!r}")
         object.__setattr__(self, "radius", number(self.radius, f"contact at {self.frame!r}, radius"))
-        point = floats(self.point, f"contact at {self.frame!r}, point", 3)
-        if point.shape != (3,) or not np.isfinite(point).all():
-            raise InputError(f"contact at {self.frame!r}, point: expected three finite numbers, got {self.point!r}")
-        object.__setattr__(self, "point", tuple(point.tolist()))
+        object.__setattr__(self, "point", finite_point(self.point, f"contact at {self.frame!r}, point"))
 
 
 @dataclass(frozen=True)
