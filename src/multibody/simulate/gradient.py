@@ -7,6 +7,7 @@ theorem; the derivative is that of the branch that each contact is on. The energ
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -243,11 +244,8 @@ class CostGradient:
 
         moving, still = ({name: given.cores[name] for name in part} for part in (given.moving, given.still))
         bars = {"weights": {name: shapes[name] for name in names}, "totals": still}
-        dtype = self.simulator.dtype
-        return (
-            compile_scan(forward, shapes, [moving], [still, data], dtype=dtype),
-            compile_scan(adjoint, bars, [shapes, moving], [still, data], dtype=dtype),
-        )
+        kernel = partial(compile_scan, dtype=self.simulator.dtype)
+        return kernel(forward, shapes, [moving], [still, data]), kernel(adjoint, bars, [shapes, moving], [still, data])
 
     def _end(self, given: Arguments, data: Mapping[str, Any]) -> Callable[..., Any]:
         names = ("q", "v", "memory") if "state" in self._cost_names else ("q", "v")

@@ -170,8 +170,8 @@ def solve_feasible(
     tolerance = FEASIBLE_TOLERANCES[np.dtype(g.dtype)]
     end = loop(
         interior_point_starts.MAX_FEASIBLE_ITERATIONS,
-        lambda at: tuple(program.iterate(ConeIterate(*at))),
-        tuple(program.start()),
+        lambda at: program.iterate(ConeIterate(*at)),
+        program.start(),
         until=lambda at: ~(at[-1] > tolerance.residual) | skip,
     )
     u, (s_c, s), (z_c, z), residual = end[0], *(np.split(x, [program.edge], axis=-1) for x in end[1:3]), end[4]

@@ -115,20 +115,15 @@ class Phases(NamedTuple):
 
     def _solve(self, state: PhaseState, elastic: Any, ray: Any) -> interior_point_starts.Solution:
         """The solution of a phase: the same program with an objective, bounds and compliances of its own."""
-        H, g, zero, dtype = self.H, self.g, np.zeros_like(self.g[..., 0]), np.dtype(self.g.dtype)
-        return interior_point_starts.solve(
-            np.where(elastic[..., None, None], np.zeros_like(H), np.where(ray[..., None, None], self.ray_H, H)),
-            np.where(elastic[..., None], np.zeros_like(g), np.where(ray[..., None], self.ray_g, g)),
-            self.R,
-            *(
-                np.where(ray[..., None] & (np.abs(side) < INFINITE_BOUND), 0.0, side)
-                for side in (state.lower, state.upper)
-            ),
-            equalities=self.equations,
-            compliance=np.where(elastic, self.longest * self.longest, zero)[..., None] * np.ones_like(state.lower),
-            give_up=state.phase == MAIN,
-            min_size=np.where(elastic, zero + MIN_ELASTIC_SIZE[dtype], zero),
-        )
+        H, g, lower, upper, zero = self.H, self.g, state.lower, state.upper, np.zeros_like(self.g[..., 0])
+        H = np.where(elastic[..., None, None], np.zeros_like(H), np.where(ray[..., None, None], self.ray_H, H))
+        g = np.where(elastic[..., None], np.zeros_like(g), np.where(ray[..., None], self.ray_g, g))
+        rays = (ray[..., None] & (np.abs(side) < INFINITE_BOUND) for side in (lower, upper))
+        lower, upper = (np.where(each, 0.0, side) for each, side in zip(rays, (lower, upper), strict=True))
+        compliance = np.where(elastic, self.longest * self.longest, zero)[..., None] * np.ones_like(lower)
+        size, first = np.where(elastic, zero + MIN_ELASTIC_SIZE[np.dtype(g.dtype)], zero), state.phase == MAIN
+        options: dict[str, Any] = {"compliance": compliance, "give_up": first, "min_size": size}
+        return interior_point_starts.solve(H, g, self.R, lower, upper, equalities=self.equations, **options)
 
 
 def solve(program: Program) -> tuple[Array, Array, Array, Array, Array]:
@@ -148,12 +143,7 @@ def solve(program: Program) -> tuple[Array, Array, Array, Array, Array]:
     first = np.where(phases.convex, float(MAIN), float(ELASTIC)) + zero
     none = np.zeros_like(g)
     start = PhaseState(first, none, np.zeros_like(upper), none, lower, upper, zero + float(Status.FAILED))
-    end = loop(
-        MAX_PHASES,
-        lambda state: tuple(phases.next(PhaseState(*state))),
-        tuple(start),
-        until=lambda state: state[0] == DONE,
-    )
+    end = loop(MAX_PHASES, lambda at: phases.next(PhaseState(*at)), start, until=lambda at: at[0] == DONE)
     x, status = end[1], end[-1]
     own = upper.shape[-1] - some
     multipliers, moved = end[2][..., own:], (end[4] != lower) | (end[5] != upper)

@@ -275,13 +275,9 @@ class ScaledProgram(NamedTuple):
         a = (shorter * np.where(longer, part, whole))[..., None]
         b = a * np.where(longer, length, np.ones_like(length))[..., None]
         step = a * first.dx + b * second.dx
-        return Iterate(
-            at.x + step,
-            at.y + a * first.dy + b * second.dy,
-            at.s + a * first.ds + b * second.ds,
-            at.z + a * first.dz + b * second.dz,
-            at.gradient - a * at.gradient - newton.regularisation[..., None] * step,
-        )
+        y, s, z = (x + a * d + b * e for x, d, e in zip(at[1:4], first[1:], second[1:], strict=True))
+        gradient = at.gradient - a * at.gradient - newton.regularisation[..., None] * step
+        return Iterate(at.x + step, y, s, z, gradient)
 
     def _newton_system(self, at: Iterate) -> NewtonSystem:
         dtype, gap = np.dtype(self.g.dtype), self.gap(at)

@@ -82,12 +82,9 @@ class Bounds(NamedTuple):
 
     def above(self, others: "Bounds") -> "Bounds":
         """These bounds, all two-sided, followed by others."""
-        return Bounds(
-            np.concatenate([self.C, others.C], axis=-2),
-            np.concatenate([self.lower, others.lower], axis=-1),
-            np.concatenate([self.upper, others.upper], axis=-1),
-            others.cones,
-        )
+        pairs = (self.lower, others.lower), (self.upper, others.upper)
+        lower, upper = (np.concatenate(pair, axis=-1) for pair in pairs)
+        return Bounds(np.concatenate([self.C, others.C], axis=-2), lower, upper, others.cones)
 
 
 class Rows(NamedTuple):

@@ -79,12 +79,9 @@ def step(start: StepStart) -> StepResult:
             u.append(rigid.free[at.start : at.stop] + a / c)
             regularisation.append(1.0 / (dt * c))
         added = np.concatenate([*regularisation, np.zeros(scene.rows - n)])
-        return rigid._replace(
-            W=rigid.W + np.eye(scene.rows) * added,
-            u=np.concatenate([*u, rigid.u[n:]]),
-            free=np.concatenate([*u, rigid.free[n:]]),
-            friction=frictions + rigid.friction[len(springs) :],
-        )
+        W, friction = rigid.W + np.eye(scene.rows) * added, frictions + rigid.friction[len(springs) :]
+        u, free = (np.concatenate([*u, rest[n:]]) for rest in (rigid.u, rigid.free))
+        return rigid._replace(W=W, u=u, free=free, friction=friction)
 
     result, u, _ = contact_step(start, law=law)
     slips = _slips(springs, frictions, result.state["impulses"], u)

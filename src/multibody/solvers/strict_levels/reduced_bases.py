@@ -66,12 +66,8 @@ class ReducedState(NamedTuple):
 
     def after(self, end: "Optimum", x: Array | None = None) -> "ReducedState":
         """The state after a program, with the same directions left."""
-        return self._replace(
-            x=end.x if x is None else x,
-            active_cones=end.active_cones,
-            active=end.active,
-            residuals=(*self.residuals, end.residual),
-        )
+        x, residuals = end.x if x is None else x, (*self.residuals, end.residual)
+        return self._replace(x=x, active_cones=end.active_cones, active=end.active, residuals=residuals)
 
 
 class Optimum(NamedTuple):
