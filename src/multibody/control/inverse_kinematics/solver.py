@@ -157,10 +157,8 @@ class InverseKinematics(RobotController):
             starts = self._branches(starts, *arrays)
         attempts = self._attempts(seed, threads)
         run = multi_start.follow if self._mode == "follow" else partial(multi_start.search, near=q0 is not None)
-        parts = [
-            run(attempts, starts[at : at + CHUNK], [x[at : at + CHUNK] for x in arrays])
-            for at in range(0, max(len(starts), 1), CHUNK)
-        ]
+        chunks = (slice(at, at + CHUNK) for at in range(0, max(len(starts), 1), CHUNK))
+        parts = [run(attempts, starts[chunk], [x[chunk] for x in arrays]) for chunk in chunks]
         state = parts[0] if len(parts) == 1 else multi_start.State(*map(np.concatenate, zip(*parts, strict=True)))
         return self._answer(state, batch)
 

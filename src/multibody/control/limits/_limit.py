@@ -70,12 +70,10 @@ class Limit(Rows):
 
     def upper(self, tree: Tree, q: NDArray[Any], dt: Any) -> NDArray[Any]:
         """(..., rows): the largest J v; none by default."""
-        del tree, dt
         return np.full((*q.shape[:-1], self.rows), np.inf, q.dtype)
 
     def bounded(self, tree: Tree) -> NDArray[Any]:
         """(rows,), truth values: which rows can have a finite bound at all; the others are left out."""
-        del tree
         return np.ones(self.rows, bool)
 
     def bounded_rows(self, tree: Tree) -> list[int]:
@@ -91,7 +89,6 @@ class Limit(Rows):
 
     def stopping_range(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], dt: Any) -> Range:
         """The bounded rows of the velocity at the end of the time dt, and their bounds."""
-        del v
         return self.velocity_range(tree, q, dt)
 
     def acceleration_range(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], dt: Any) -> Range:
@@ -103,7 +100,6 @@ class Limit(Rows):
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         """J' v, which limits of velocities do not need."""
-        del tree, q, v
         raise InputError(f"limit {self.name!r}: it is one of velocities and has no bias")
 
     def on(self, tree: Tree) -> Self:

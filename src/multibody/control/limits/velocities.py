@@ -31,7 +31,6 @@ class BoxLimit(Limit):
         return np.broadcast_to(np.eye(tree.nv, dtype=q.dtype), (*q.shape[:-1], tree.nv, tree.nv))
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        del tree, q
         return np.zeros_like(v)
 
 
@@ -51,7 +50,6 @@ class VelocityLimits(BoxLimit):
         return -self.upper(tree, q, dt)
 
     def upper(self, tree: Tree, q: NDArray[Any], dt: Any) -> NDArray[Any]:
-        del dt
         return np.broadcast_to(tree.velocity_limits.astype(q.dtype), (*q.shape[:-1], tree.nv))
 
     def bounded(self, tree: Tree) -> NDArray[Any]:

@@ -58,7 +58,6 @@ class Task(Rows):
 
     def target_kind(self, tree: Tree) -> Kind:
         """The kind of the target, as of an input of `robot.function`; by default a vector, a number for each row."""
-        del tree
         return self.rows
 
     @property
@@ -72,12 +71,10 @@ class Task(Rows):
 
     def jacobian_toward(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:
         """J, (..., rows, nv), of rows that depend on where the target is; of others as `jacobian`."""
-        del target
         return self.jacobian(tree, q)
 
     def bias_toward(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], target: Any) -> NDArray[Any]:
         """J' v, (..., rows), at a target that stands still; of rows that do not depend on it as `bias`."""
-        del target
         return self.bias(tree, q, v)
 
     def on(self, tree: Tree) -> Self:

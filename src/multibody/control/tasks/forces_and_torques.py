@@ -83,7 +83,6 @@ class TorqueTask(LoadTask):
     needs_target = False
 
     def on(self, tree: Tree, contacts: Sequence[Constraint]) -> "TorqueTask":
-        del contacts
         check_weight(self)
         places = tuple(PostureTask(self.name, self.joints).places(tree))
         floating = [joint.name for joint in floating_joints(tree) if joint.name in (self.joints or ())]

@@ -24,9 +24,8 @@ class Vectors:
     def __init__(self, *, numbers: bool) -> None:
         self.numbers = numbers
 
-    def bases(self, points: Any) -> None:
+    def bases(self, _points: Any) -> None:
         """A polynomial of the values needs no base."""
-        del points
 
     def steps(self, points: Any) -> NDArray[Any]:
         """(..., k - 1, n): from each point to the next."""
@@ -36,14 +35,12 @@ class Vectors:
         """(..., k - 1, n): the coordinates at the beginning of each piece."""
         return points[..., :-1, :]
 
-    def end_rates(self, steps: NDArray[Any], rate: NDArray[Any], acceleration: NDArray[Any]) -> tuple[Any, Any]:
+    def end_rates(self, _steps: NDArray[Any], rate: NDArray[Any], acceleration: NDArray[Any]) -> tuple[Any, Any]:
         """The derivatives of the coordinates at the ends of pieces, from rates and accelerations."""
-        del steps
         return rate, acceleration
 
-    def motion(self, base: None, x: NDArray[Any], dx: NDArray[Any], ddx: NDArray[Any]) -> tuple[Any, Any, Any]:
+    def motion(self, _base: None, x: NDArray[Any], dx: NDArray[Any], ddx: NDArray[Any]) -> tuple[Any, Any, Any]:
         """The value, its rate and acceleration, from coordinates and their derivatives."""
-        del base
         return (x[..., 0][()], dx[..., 0][()], ddx[..., 0][()]) if self.numbers else (x, dx, ddx)
 
     def lengths(self, steps: NDArray[Any]) -> NDArray[Any]:

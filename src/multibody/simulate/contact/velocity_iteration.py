@@ -61,8 +61,7 @@ class Solver:
         y = start[-1] + np.matmul(problem.Z, warm)
         predicted = solver.clipped_prediction(problem.velocity_change(y), y)
         first = VelocityIteration(predicted, 0.0 * v, start, warm, zero, zero, 0.0 * warm, 0.5 + zero, zero + np.inf)
-        converged = lambda carry: VelocityIteration(*carry).prediction_error <= MAX_PREDICTION_ERROR  # noqa: E731
-        return VelocityIteration(*loop(2, solver.iterate, first, until=converged))
+        return VelocityIteration(*loop(2, solver.iterate, first, until=lambda at: at[-1] <= MAX_PREDICTION_ERROR))
 
     def iterate(self, carry: Any) -> VelocityIteration:
         """The next iteration."""

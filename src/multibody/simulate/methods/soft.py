@@ -86,10 +86,8 @@ def step(start: StepStart) -> StepResult:
     result, u, _ = contact_step(start, law=law)
     slips = _slips(springs, frictions, result.state["impulses"], u)
     mean = (v + result.v) / 2
-    rolled = [
-        _rolling(tree, sphere, spring.contact.axes[2], q_m, mean)
-        for spring, (sphere, _) in zip(springs, scene.grounded, strict=True)
-    ]
+    pairs = zip(springs, scene.grounded, strict=True)
+    rolled = [_rolling(tree, sphere, spring.contact.axes[2], q_m, mean) for spring, (sphere, _) in pairs]
     anchors = np.stack([spring.anchor for spring in springs]) + dt * np.stack(rolled) + dt / 2 * slips
     return result._replace(state={**result.state, "anchors": anchors, "slips": slips})
 

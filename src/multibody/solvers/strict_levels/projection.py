@@ -212,12 +212,11 @@ def _optimum(
             own = own_residual(H, g, C, lower, upper, y, forces)
             small = np.where(has_small_terms(H, g, y) & (own > MAX_OWN_RESIDUAL), 1.0 + zero, zero)
         if state.refined:
-            y, active, residual, _ = loop(
-                1,
-                lambda at: solve(gradient_terms(H, g, C, at[0], at[1] * at[3])),
-                (y, active, residual, forces),
-                until=lambda _: ~(small > 0),
-            )
+
+            def again(at: Any) -> Any:
+                return solve(gradient_terms(H, g, C, at[0], at[1] * at[3]))
+
+            y, active, residual, _ = loop(1, again, (y, active, residual, forces), until=lambda _: ~(small > 0))
         return x + matvec(N, y), active, residual, small, x, *rest
 
     start = free, none, zero, zero, state.x, *arrays, *decided
