@@ -12,6 +12,7 @@ All phases are the same code with other numbers, and samples that need only the 
 If the terms of some unknown are far below those of others, `refine` follows, with residuals relative to its own terms.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,12 +119,11 @@ class Phases(NamedTuple):
         H, g, lower, upper, zero = self.H, self.g, state.lower, state.upper, np.zeros_like(self.g[..., 0])
         H = np.where(elastic[..., None, None], np.zeros_like(H), np.where(ray[..., None, None], self.ray_H, H))
         g = np.where(elastic[..., None], np.zeros_like(g), np.where(ray[..., None], self.ray_g, g))
-        rays = (ray[..., None] & (np.abs(side) < INFINITE_BOUND) for side in (lower, upper))
-        lower, upper = (np.where(each, 0.0, side) for each, side in zip(rays, (lower, upper), strict=True))
+        sides = (np.where(ray[..., None] & (np.abs(side) < INFINITE_BOUND), 0.0, side) for side in (lower, upper))
         compliance = np.where(elastic, self.longest * self.longest, zero)[..., None] * np.ones_like(lower)
-        size, first = np.where(elastic, zero + MIN_ELASTIC_SIZE[np.dtype(g.dtype)], zero), state.phase == MAIN
-        options: dict[str, Any] = {"compliance": compliance, "give_up": first, "min_size": size}
-        return interior_point_starts.solve(H, g, self.R, lower, upper, equalities=self.equations, **options)
+        solve = partial(interior_point_starts.solve, equalities=self.equations, give_up=state.phase == MAIN)
+        size = np.where(elastic, zero + MIN_ELASTIC_SIZE[np.dtype(g.dtype)], zero)
+        return solve(H, g, self.R, *sides, compliance=compliance, min_size=size)
 
 
 def solve(program: Program) -> tuple[Array, Array, Array, Array, Array]:
