@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.geometry import Wrench
 from multibody.geometry._arrays import check_values, floats
-from multibody.model.actuation import actuated_coordinates
 from multibody.model.tree import Tree
 from multibody.simulate.controllers import Function
 from multibody.simulate.pd import PD
@@ -71,7 +70,7 @@ def arguments_of(step: Step, steps: int | None, inputs: Any, wrenches: Any, para
                 f"{what}: expected {steps} rows, one for each step, or 1 on the axis before the last, got {array.shape}"
             )
     cores = {name: array.shape[-1:] for name, array in (*moving.items(), *still.items())}
-    if isinstance(controller, PD) and cores.get("input", (n := len(actuated_coordinates(tree)),)) != (n,):
+    if isinstance(controller, PD) and cores.get("input", (n := len(step.goal),)) != (n,):
         raise InputError(f"inputs: expected {n} targets, one for each coordinate of a joint, got {cores['input'][0]}")
     arrays, shapes = _parameters(step, parameters)
     if steps is None:
@@ -118,8 +117,7 @@ def _parameters(step: Step, parameters: Any) -> tuple[dict[str, NDArray[Any]], d
     parameters = {} if parameters is None else parameters
     if not isinstance(parameters, Mapping):
         raise InputError(f"parameters: expected {{name: array}}, got {type(parameters).__name__}")
-    known = _known(step)
-    arrays = {}
+    known, arrays = _known(step) if parameters else {}, {}
     for name, x in parameters.items():
         if name not in known:
             raise InputError(f"parameters: there is no {name!r} here; there are {', '.join(known)}")

@@ -92,7 +92,9 @@ def _height(ground: Ground, place: NDArray[Any]) -> Any:
 
 def sentences(state: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
     """A sentence for each sample of a state with a jump: which contact of `Run.about`, when, how deep."""
-    found, jumps = [], np.asarray(state.get("jump", START))
+    if "jump" not in state:
+        return []
+    found, jumps = [], np.asarray(state["jump"])
     for index in np.argwhere(jumps[..., 0] >= 0).tolist():
         step, contact, change, depth = jumps[tuple(index)].tolist()
         which = f"sample {', '.join(map(str, index))}: " if index else ""
