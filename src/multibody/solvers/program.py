@@ -103,8 +103,8 @@ class Rows(NamedTuple):
 
     def stacked(self) -> tuple[Array, Array, Array]:
         """All rows, equations first, and their bounds."""
-        sides = (np.concatenate([self.b, side], axis=-1) for side in (self.lower, self.upper))
-        return np.concatenate([self.A, self.C], axis=-2), *sides
+        lower, upper = (np.concatenate([self.b, side], axis=-1) for side in (self.lower, self.upper))
+        return np.concatenate([self.A, self.C], axis=-2), lower, upper
 
     def slacks(self, x: Array) -> Array:
         """(..., k + m): A x - b, and the violation of C x's bounds, positive above the upper ones."""

@@ -39,7 +39,6 @@ class AxisTask(Task):
     direction: Axis | None = None
     """In the world: the target where a call has none."""
     weight: float = 1.0
-    rows = 3
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", check_direction(self.axis, f"axis of task {self.name!r}"))
@@ -49,6 +48,10 @@ class AxisTask(Task):
     @property
     def needs_target(self) -> bool:
         return self.direction is None
+
+    @property
+    def rows(self) -> int:
+        return 3
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         target = self.direction if target is None else target

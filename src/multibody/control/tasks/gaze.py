@@ -37,10 +37,13 @@ class GazeTask(Task):
     axis: Axis
     """In the frame; taken to length one."""
     weight: float = 1.0
-    rows = 3
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", check_direction(self.axis, f"axis of task {self.name!r}"))
+
+    @property
+    def rows(self) -> int:
+        return 3
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:
         W_H_F = kinematics.pose(tree, self.frame, q)

@@ -324,7 +324,8 @@ class Problem:
         contact_a = moving.all_contact_a.matrix
         matrices = [] if self.eliminate or not self.contacts else [(contact_a, scale(contact_a))]
         for level, parts in zip(self.levels, self._rows_of_levels(moving, unknowns, values), strict=True):
-            matrices.append(_stack(level, parts)[::2])
+            A, _, natural = _stack(level, parts)
+            matrices.append((A, natural))
         if self._has_open_forces:
             matrices.append((unknowns.tau.matrix, np.ones(len(active))))
         return sizes_of(matrices)
