@@ -50,3 +50,17 @@ def test_long_code_is_cut_into_basic_blocks_and_has_the_same_bits(monkeypatch):
         assert (segment.count("br label %") > 1) == (lines == 50)
     for uncut, cut in zip(*results, strict=True):
         np.testing.assert_array_equal(cut, uncut)
+
+
+def test_only_scans_have_loop_strength_reduction(monkeypatch):
+    monkeypatch.setattr(mb.config, "cache", False)
+    chosen, set_option = [], native.llvm.set_option
+    monkeypatch.setattr(
+        native.llvm, "set_option", lambda name, option: chosen.append(option) or set_option(name, option)
+    )
+    mb.compile(lambda x: 2 * x, 2)(np.ones(2))
+    assert "-disable-lsr=true" in chosen
+    chosen.clear()
+    mb.compile_scan(lambda x: (2 * x, x), 2)(np.ones(2), steps=3)
+    assert chosen.count("-disable-lsr=false") == 2 * chosen.count("-enable-misched=false") > 0
+    assert "-disable-lsr=true" not in chosen

@@ -22,7 +22,6 @@ SOURCE_ORDER = (
     "-pre-RA-sched=source",
     "-disable-post-ra=true",
     "-disable-cgp=true",
-    "-disable-lsr=true",
 )
 """LLVM's options while it compiles kernels."""
 DEFAULTS = (
@@ -58,19 +57,20 @@ def target_machine(level: int) -> Any:
 
 
 @contextmanager
-def source_order() -> Iterator[None]:
-    """Within this block LLVM emits instructions in source order.
+def source_order(text: str) -> Iterator[None]:
+    """Within this block LLVM emits the instructions of a module in source order.
 
     Its schedulers would run one chain of dependent operations after the other, to save registers, and lose up to two
     thirds of the speed: the source order interleaves independent operations. The scheduler after register allocation
     changes nothing here, and takes most of the time of blocks with many stores. CodeGenPrepare would join the basic
-    blocks that long code is cut into. Loop strength reduction takes a quarter of the time of small kernels; loops over
-    samples and matrices are as fast without it, and steps of simulations within 3 %. These options are global to LLVM;
-    no target machine has its own.
+    blocks that long code is cut into. Loop strength reduction takes a quarter of the time of small kernels, whose
+    loops over samples are as fast without it; only the loop over the steps of a scan has it, as steps of simulations
+    take 6 % longer without it. These options are global to LLVM; no target machine has its own.
     """
     with LOCK:
         try:
-            for option in SOURCE_ORDER:
+            is_scan = "\nstepped:" in text
+            for option in (*SOURCE_ORDER, f"-disable-lsr={'false' if is_scan else 'true'}"):
                 llvm.set_option("multibody", option)
             yield
         finally:
@@ -85,7 +85,7 @@ def _jit() -> Any:
 
 def compile_object(text: str, level: int = 2) -> bytes:
     """Compile an LLVM module to object code."""
-    with source_order():
+    with source_order(text):
         return target_machine(level).emit_object(_parse(text))
 
 
@@ -102,7 +102,7 @@ def compile_objects(texts: list[str], level: int = 2) -> list[bytes]:
 
 def assembly(text: str, level: int = 2) -> str:
     """Compile an LLVM module to assembly, for people to read."""
-    with source_order():
+    with source_order(text):
         return target_machine(level).emit_assembly(_parse(text))
 
 
