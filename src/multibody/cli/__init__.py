@@ -34,7 +34,7 @@ class _Commands(TyperGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands |= {name: TyperCommand(name, help=summary) for name, summary in COMMANDS.items()}
+        self.commands.update({name: TyperCommand(name, help=summary) for name, summary in COMMANDS.items()})
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
