@@ -60,12 +60,3 @@ class PD:
         """(nv,): kp (target - q) - kd v, nothing on bases."""
         kp, kd = gains
         return with_zero_base(tree, kp * joint_error(tree, q, target) - kd * v[..., actuated_indices(tree)])
-
-    def slope(self, tree: Tree, dt: float, gains: Any) -> NDArray[Any]:
-        """(nv,): by how much the mean force falls with the change of velocity: kd/2 + kp dt/4.
-
-        The mean configuration over a step is q_m + dt/4 (v⁺ - v), the mean velocity v + (v⁺ - v)/2.
-        """
-        kp, kd = gains
-        slope = kd / 2 + kp * (dt / 4)
-        return with_zero_base(tree, np.broadcast_to(slope, (len(actuated_indices(tree)),)))

@@ -1,4 +1,4 @@
-"""The gaps of contacts over grounds, and between spheres; `ContactProblem.system` decides which of them touch."""
+"""The gaps of contacts over grounds, and between spheres, and whether they close within a step."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -51,3 +51,8 @@ def length_and_direction(displacement: NDArray[Any]) -> tuple[NDArray[Any], NDAr
     length = np.sqrt(np.where(some, square, 1.0))
     up = np.array([0.0, 0.0, 1.0], displacement.dtype)
     return np.where(some, length, 0.0), np.where(some, displacement / length, up)
+
+
+def closing_velocity(free: Any, gap: Any, dt: Any) -> Any:
+    """The velocity beyond that which closes a gap in the second half of a step: a contact touches if it is negative."""
+    return free + 2.0 / dt * np.maximum(gap, 0.0)

@@ -12,7 +12,7 @@ from multibody.algorithms.mass_matrix_factorization import HalfSolve
 from multibody.model import base_velocity
 from multibody.simulate.contact.bilateral_constraints import REGULARISATION
 from multibody.simulate.contact.contact_rows import ContactRows, contact_rows
-from multibody.simulate.contact.gaps import Pair
+from multibody.simulate.contact.gaps import Pair, closing_velocity
 from multibody.simulate.contact.gauss_seidel import ContactSystem
 from multibody.simulate.contact.midpoint import Midpoint
 from multibody.simulate.contact.restitution import bounce_threshold, impact, limit_impacts, newton_impact
@@ -115,7 +115,7 @@ class ContactProblem:
         for k, ((mu, e), contact) in enumerate(zip(midpoint.scene.laws(self.parameters), self.contacts, strict=True)):
             friction.append(mu)
             n = 3 * k + 2
-            ahead = free[n] + 2.0 / (dt if known is None else known.dt) * np.maximum(contact.gap, 0.0)
+            ahead = closing_velocity(free[n], contact.gap, dt if known is None else known.dt)
             if known is None:
                 hits, late, rebound = impact(dt, slow, contact.gap, before[n], free[n], e, gradual=gradual)
             else:

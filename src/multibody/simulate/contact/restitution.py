@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.model.tree import Tree
+from multibody.simulate.contact.gaps import closing_velocity
 from multibody.simulate.contact.joint_limits import JointRows
 
 THRESHOLD_STEPS = 3.0
@@ -65,7 +66,7 @@ def impact(
     smooth = free - before
     lasting = NEVER if gradual else np.maximum(slow, THRESHOLD_STEPS * np.abs(smooth))
     slow = lasting if _is_plastic(e) else np.where(e > 0.0, slow, lasting)
-    hits = (free + 2.0 / dt * np.maximum(gap, 0.0) < 0.0) & (before < -slow)
+    hits = (closing_velocity(free, gap, dt) < 0.0) & (before < -slow)
     late = np.clip(gap / np.maximum(np.maximum(-before, slow), SMALLEST_DIVISOR), -dt / 2, dt / 2)
     return hits, late, np.maximum((0.5 - late / dt) * smooth - e * (before + (0.5 + late / dt) * smooth), 0.0)
 
