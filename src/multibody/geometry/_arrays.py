@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError, SingularityError
 
+Array = NDArray[Any]
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 BLOCK = 4096

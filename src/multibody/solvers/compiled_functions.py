@@ -5,17 +5,16 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
-from multibody.geometry._arrays import batch_shape, is_traced
+from multibody.geometry._arrays import Array, batch_shape, is_traced
 
 Function = Callable[..., Any]
 Shape = tuple[int, ...]
 
 
-def evaluate(function: Function, arrays: Mapping[str, tuple[NDArray[Any], int]]) -> Any:
+def evaluate(function: Function, arrays: Mapping[str, tuple[Array, int]]) -> Any:
     """function(*arrays), each with its number of core axes, by a kernel that a process compiles once for their shapes.
 
     A sample has the same bits alone and in every batch. Traced arrays become a part of the trace. Arrays without
@@ -36,7 +35,7 @@ def kernel_for(function: Function, names: tuple[str, ...], shapes: tuple[Shape, 
     """The kernel of a function for arrays of these shapes; it takes only those with entries."""
     filled = [(name, shape) for name, shape in zip(names, shapes, strict=True) if 0 not in shape]
 
-    def call(*arrays: NDArray[Any]) -> Any:
+    def call(*arrays: Array) -> Any:
         batch = arrays[0].shape[: arrays[0].ndim - len(filled[0][1])]
         return function(*_with_empty(arrays, shapes, batch, arrays[0].dtype))
 
@@ -45,7 +44,7 @@ def kernel_for(function: Function, names: tuple[str, ...], shapes: tuple[Shape, 
     return compile_kernel(call, *(shape for _, shape in filled), names=given, dtype=dtype, key=key, batched=True)
 
 
-def _with_empty(filled: Iterable[NDArray[Any]], shapes: tuple[Shape, ...], batch: Shape, dtype: Any) -> Iterator[Any]:
+def _with_empty(filled: Iterable[Array], shapes: tuple[Shape, ...], batch: Shape, dtype: Any) -> Iterator[Any]:
     """Arrays of all shapes: the filled ones, and arrays without entries."""
     rest = iter(filled)
     return (np.zeros(batch + shape, dtype) if 0 in shape else next(rest) for shape in shapes)

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from multibody.geometry._arrays import matvec, mirror_upper, transpose
+from multibody.geometry._arrays import Array, matvec, mirror_upper, transpose
 from multibody.solvers import cones, interior_point, interior_point_starts
 from multibody.solvers.cones import Scaling, flatten, norm, triples
 from multibody.solvers.equilibration import inverse_size
@@ -24,7 +23,6 @@ from multibody.solvers.program import Bounds
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
 
-Array = NDArray[Any]
 STEP_TO_EDGE = 0.98
 """The fraction of the largest step that is taken: nearer to the edge of a cone, later steps stay short."""
 

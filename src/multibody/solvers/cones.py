@@ -5,14 +5,12 @@ In a plane, the scaling W of a slack s and a multiplier z has the directions (1,
 directions, a cone is three rows with weights of their own. [Nesterov and Todd 1997]
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from multibody.geometry._arrays import matvec, transpose
+from multibody.geometry._arrays import Array, matvec, transpose
 
-Array = NDArray[Any]
 ROOT_HALF = float(np.sqrt(0.5))
 MIN_EDGE_DISTANCE = {np.dtype(np.float64): 1e-15, np.dtype(np.float32): 1e-7}
 """The least distance of a point to the edge of its cone, relative to its height: rounding errors are of that size."""

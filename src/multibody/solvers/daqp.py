@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multibody.errors import InputError
+from multibody.geometry._arrays import Array
 
 INFINITE_BOUND = 1e30
 """The size from which DAQP takes a bound for none."""
@@ -18,7 +18,7 @@ EQUALITY, INEQUALITY = 5, 0
 SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "iter_limit": 10_000}
 
 
-def solver_for(equations: int, rows: int) -> Callable[..., tuple[NDArray[Any], NDArray[Any]] | None]:
+def solver_for(equations: int, rows: int) -> Callable[..., tuple[Array, Array] | None]:
     """A function that returns x and its multipliers for programs with these numbers of equations and rows.
 
     It takes H, g, A, b, C, lower and upper, A and b ignored without equations, and multipliers of a similar program,
@@ -43,7 +43,7 @@ def solver_for(equations: int, rows: int) -> Callable[..., tuple[NDArray[Any], N
     return one
 
 
-def least_norm_solver_for(m: int, n: int) -> Callable[..., tuple[NDArray[Any], NDArray[Any]] | None]:
+def least_norm_solver_for(m: int, n: int) -> Callable[..., tuple[Array, Array] | None]:
     """A function that returns the w, (n,), of least norm with lower <= G w <= upper, G (m, n), and its multipliers.
 
     It takes G, lower, upper and multipliers of a similar program or None, whose active rows are tried first: contiguous
@@ -51,9 +51,7 @@ def least_norm_solver_for(m: int, n: int) -> Callable[..., tuple[NDArray[Any], N
     """
     H, g, kinds, solve = np.eye(n), np.zeros(n), np.zeros(m, np.int32), _module().solve
 
-    def least(
-        G: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any], start: NDArray[Any] | None = None
-    ) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    def least(G: Array, lower: Array, upper: Array, start: Array | None = None) -> tuple[Array, Array] | None:
         w, _, flag, info = solve(H, g, G, upper, lower, kinds, is_avi=False, dual_start=start, **SETTINGS)
         return (w, info["lam"]) if flag > 0 else None
 

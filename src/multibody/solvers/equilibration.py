@@ -9,11 +9,9 @@ are far smaller (`has_small_terms`), the solution is refined with residuals rela
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from multibody.geometry._arrays import matvec, transpose
+from multibody.geometry._arrays import Array, matvec, transpose
 
-Array = NDArray[Any]
 ZERO_ROW = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-8}
 """The length, relative to the longest row, up to which a row is the rounding error of zero."""
 MIN_COLUMN_SIZE = 1e-6

@@ -4,14 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import eye_like, floats, matvec, transpose
+from multibody.geometry._arrays import Array, eye_like, floats, matvec, transpose
 from multibody.solvers.compiled_functions import evaluate
 from multibody.solvers.least_squares import left_inverse, left_solution, row_factors, row_space
 
-Array = NDArray[Any]
 Equations = tuple[Array, Array]
 """A, (..., m, n), and b, (..., m), of A x = b."""
 

@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import is_traced
+from multibody.geometry._arrays import Array, is_traced
 from multibody.solvers.compiled_functions import evaluate
 from multibody.solvers.program import Rows, Status
 from multibody.solvers.quadratic_program import check_equations, check_inequalities
 from multibody.solvers.strict_levels.projection import solve_hierarchy
 from multibody.tracing.record.loop import loop
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

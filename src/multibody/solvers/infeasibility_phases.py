@@ -16,9 +16,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from multibody.geometry._arrays import dot, is_traced, matvec
+from multibody.geometry._arrays import Array, dot, is_traced, matvec
 from multibody.solvers import interior_point, interior_point_starts
 from multibody.solvers.equilibration import (
     INFINITE_BOUND,
@@ -31,7 +30,6 @@ from multibody.solvers.equilibration import (
 from multibody.solvers.program import Program, Status, residuals
 from multibody.tracing.record.loop import loop
 
-Array = NDArray[Any]
 CONVERGED = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 2e-4}
 """The residual up to which a phase counts as solved."""
 VIOLATED = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}

@@ -26,14 +26,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from multibody.geometry._arrays import is_traced, matvec, mirror_upper, transpose
+from multibody.geometry._arrays import Array, is_traced, matvec, mirror_upper, transpose
 from multibody.solvers.equilibration import Weights
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
 
-Array = NDArray[Any]
 PRIMAL_REGULARISATION = {np.dtype(np.float64): (1e-15, 1e-13), np.dtype(np.float32): (1e-9, 1e-6)}
 """Primal regularisation of the Newton system, relative to its largest diagonal entry, and its lower bound."""
 DUAL_REGULARISATION = {np.dtype(np.float64): 1e-7, np.dtype(np.float32): 1e-4}

@@ -12,9 +12,8 @@ and omits what only other programs need. The iterations are those of `interior_p
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from multibody.geometry._arrays import matvec
+from multibody.geometry._arrays import Array, matvec
 from multibody.solvers import interior_point
 from multibody.solvers.equilibration import (
     INFINITE_BOUND,
@@ -28,7 +27,6 @@ from multibody.solvers.interior_point import Iterate, ScaledProgram, Sides, Side
 from multibody.solvers.program import Bounds
 from multibody.tracing.matrices import linalg
 
-Array = NDArray[Any]
 MAX_ITERATIONS, MAX_FEASIBLE_ITERATIONS = 50, 40
 """Usually 6 to 12 are taken from Mehrotra's start, and 6 to 10 from a feasible one."""
 SINGLE = {np.dtype(np.float32): Tolerance(2e-5, 1e-6, 2e-5)}

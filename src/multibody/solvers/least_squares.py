@@ -14,9 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from multibody.geometry._arrays import dot, matvec, transpose
+from multibody.geometry._arrays import Array, dot, matvec, transpose
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
 
@@ -32,18 +31,18 @@ UNROLLED = 8
 """Factorizations with at most this many steps are unrolled, which is faster; others are loops of the kernel."""
 
 
-def row_space(A: NDArray[Any], above: NDArray[Any] | None = None, **sizes: Any) -> NDArray[Any]:
+def row_space(A: Array, above: Array | None = None, **sizes: Any) -> Array:
     """The Q of `row_factors`: orthonormal rows that span those of A."""
     return row_factors(A, above, **sizes)[1]
 
 
 def row_factors(
-    A: NDArray[Any],
-    above: NDArray[Any] | None = None,
+    A: Array,
+    above: Array | None = None,
     *,
     rank: int | None = None,
-    part_of: NDArray[Any] | None = None,
-) -> tuple[NDArray[Any], NDArray[Any]]:
+    part_of: Array | None = None,
+) -> tuple[Array, Array]:
     """L = A Q^T, (..., m, k), and Q, (..., k, n) with k = min(m, n); L Q is A without its part along `above`.
 
     Q has orthonormal rows that span those of A, (..., m, n), beyond those of `above`.
@@ -62,7 +61,7 @@ def row_factors(
     if above is not None:
         W = W - np.matmul(np.matmul(W, transpose(above)), above)
 
-    def step(carry: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+    def step(carry: tuple[Array, ...]) -> tuple[Array, ...]:
         W, L, Q = carry
         q = _unit(*_longest(W), cut)
         for taken in (Q,) if above is None else (above, Q):
@@ -77,7 +76,7 @@ def row_factors(
     return L * size, Q
 
 
-def left_inverse(L: NDArray[Any]) -> NDArray[Any]:
+def left_inverse(L: Array) -> Array:
     """L^+, (..., k, m), of an L, (..., m, k), with columns that are independent, or zero."""
     if not L.shape[-1]:
         return transpose(L)
@@ -85,7 +84,7 @@ def left_inverse(L: NDArray[Any]) -> NDArray[Any]:
     return _substituted(R, P_T) / size[..., None, None]
 
 
-def left_solution(L: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def left_solution(L: Array, b: Array) -> Array:
     """L^+ b, (..., k), for b (..., m)."""
     if not L.shape[-1]:
         return L[..., 0, :] if L.shape[-2] else matvec(transpose(L), b)
@@ -93,12 +92,12 @@ def left_solution(L: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return _substituted(R, matvec(P_T, b)[..., None])[..., 0] / size[..., None]
 
 
-def _triangular(L: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _triangular(L: Array) -> tuple[Array, Array, Array]:
     """P^T, (..., k, m), R, (..., k, k), and the size, with L = P R size; columns as in `left_inverse`."""
     size = scale(L)
     L = L / size[..., None, None]
 
-    def step(carry: tuple[NDArray[Any], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def step(carry: tuple[Array, Array]) -> tuple[Array, Array]:
         rest, P = carry
         p = rest[..., :, 0]
         for _ in range(2):
@@ -110,7 +109,7 @@ def _triangular(L: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[An
     return P_T, np.matmul(P_T, L), size
 
 
-def _substituted(R: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+def _substituted(R: Array, right: Array) -> Array:
     """R^-1 right, (..., k, j), for an upper triangular R; zeros in rows of zeros."""
     columns = R.shape[-1]
     if columns > UNROLLED and R.ndim == 2:
@@ -126,7 +125,7 @@ def _substituted(R: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     return np.stack(x, axis=-2)
 
 
-def complement(Q: NDArray[Any], least: int | None = None) -> NDArray[Any]:
+def complement(Q: Array, least: int | None = None) -> Array:
     """C, (..., n, n - least): orthonormal columns, orthogonal to the rows of Q, (..., k, n), orthonormal or zeros.
 
     With D = Q^T - (S, 0)^T for signs S, the columns of (0, 1)^T + D S D_1^-T D_2^T are those of a product of
@@ -150,7 +149,7 @@ def complement(Q: NDArray[Any], least: int | None = None) -> NDArray[Any]:
     return np.concatenate([np.where(taken, np.zeros_like(C[..., : k - m]), C[..., : k - m]), C[..., k - m :]], axis=-1)
 
 
-def _reflectors(Q: NDArray[Any], first: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _reflectors(Q: Array, first: int) -> tuple[Array, Array]:
     """The signs of `complement`, and X with D_1^T X = Q_2, the columns of Q from `first` on, by elimination."""
     k = Q.shape[-2]
     rows, signs, inverses = [Q[..., i, :] for i in range(k)], list[Any](), list[Any]()
@@ -169,11 +168,11 @@ def _reflectors(Q: NDArray[Any], first: int) -> tuple[NDArray[Any], NDArray[Any]
     return np.stack(signs, axis=-1), np.stack(x, axis=-2)
 
 
-def _reflectors_by_loop(Q: NDArray[Any], first: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _reflectors_by_loop(Q: Array, first: int) -> tuple[Array, Array]:
     """`_reflectors`, with a loop of the kernel for the signs, and a solve after it."""
     k = Q.shape[-2]
 
-    def step(carry: tuple[NDArray[Any], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def step(carry: tuple[Array, Array]) -> tuple[Array, Array]:
         M, signs = carry
         sign, inverse = _pivot(M[..., 0, 0])
         ratios = M[..., 1:, 0] * inverse[..., None]
@@ -186,15 +185,13 @@ def _reflectors_by_loop(Q: NDArray[Any], first: int) -> tuple[NDArray[Any], NDAr
     return signs, np.linalg.solve(Q[..., :k] - np.eye(k, dtype=Q.dtype) * signs[..., None], Q[..., first:])
 
 
-def _pivot(entry: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _pivot(entry: Array) -> tuple[Array, Array]:
     """The sign for which |entry - sign| is at least 1, and the inverse of entry - sign."""
     sign = np.where(entry < 0, np.ones_like(entry), -np.ones_like(entry))
     return sign, 1.0 / (entry - sign)
 
 
-def project_out(
-    chosen: NDArray[Any], G: NDArray[Any], others: NDArray[Any], isometric: int
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def project_out(chosen: Array, G: Array, others: Array, isometric: int) -> tuple[Array, Array]:
     """G, (..., m, n), and other rows, projected on the orthogonal complement of chosen rows of G.
 
     It takes as many steps as there are independent chosen rows, and none if no row is chosen.
@@ -207,7 +204,7 @@ def project_out(
     """
     cut = ZERO_PROJECTION[np.dtype(G.dtype)] ** 2
 
-    def step(carry: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+    def step(carry: tuple[Array, ...]) -> tuple[Array, ...]:
         G, others, _ = carry
         row, squared = _longest(chosen[..., None] * G)
         Z, q = others[..., :isometric, :], _unit(row, squared, cut)
@@ -227,7 +224,7 @@ def _repeat(steps: int, step: Callable[[Any], Any], carry: Any) -> Any:
     return carry
 
 
-def scale(A: NDArray[Any]) -> NDArray[Any]:
+def scale(A: Array) -> Array:
     """(...): the largest entry of a matrix, 1 for zeros; squares of A / scale neither under- nor overflow."""
     if not A.shape[-2] or not A.shape[-1]:
         return np.ones(A.shape[:-2], A.dtype)
@@ -235,7 +232,7 @@ def scale(A: NDArray[Any]) -> NDArray[Any]:
     return np.where(largest > 0, largest, np.ones_like(largest))
 
 
-def _longest(W: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _longest(W: Array) -> tuple[Array, Array]:
     """The longest row, the first of equals, and the square of its length."""
     row, squared = W[..., 0, :], dot(W[..., 0, :], W[..., 0, :])
     for i in range(1, W.shape[-2]):
@@ -245,14 +242,14 @@ def _longest(W: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return row, squared
 
 
-def _unit(x: NDArray[Any], squared: NDArray[Any], cut: Any = 0.0) -> NDArray[Any]:
+def _unit(x: Array, squared: Array, cut: Any = 0.0) -> Array:
     """The unit vector along x, or zeros if the square of its length is not above the cut."""
     some = squared > cut
     inverse = _reciprocal(np.sqrt(np.where(some, squared, np.ones_like(squared))), some)
     return x * inverse[..., None]
 
 
-def _reciprocal(x: NDArray[Any], some: NDArray[Any]) -> NDArray[Any]:
+def _reciprocal(x: Array, some: Array) -> Array:
     """1 / x for some, otherwise 0."""
     one = np.ones_like(x)
     return np.where(some, one / np.where(some, x, one), np.zeros_like(x))

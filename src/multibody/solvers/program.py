@@ -4,12 +4,9 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from multibody.geometry._arrays import is_traced, matvec, transpose
+from multibody.geometry._arrays import Array, is_traced, matvec, transpose
 from multibody.solvers.cones import Cones
-
-Array = NDArray[Any]
 
 
 class Status(IntEnum):

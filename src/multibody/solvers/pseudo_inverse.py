@@ -3,18 +3,16 @@
 Inverse kinematics solves its damped steps without an inverse (`damped_least_squares.damped_step`).
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import check_values, eye_like, floats, is_traced, numbers, transpose
+from multibody.geometry._arrays import Array, check_values, eye_like, floats, is_traced, numbers, transpose
 from multibody.solvers.compiled_functions import evaluate
 from multibody.solvers.least_squares import left_inverse, row_factors, row_space
 
 
-def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | None = None) -> NDArray[Any]:
+def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | None = None) -> Array:
     """J^+, (..., n, m): the joint rates of least norm among those that come nearest to w are J^+ w.  [RD 2.194-2.209]
 
     It is the Moore-Penrose inverse for every rank. Singular values below about 1e-10 of the largest one count as zero,
@@ -36,7 +34,7 @@ def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | 
     array([[0.4]])
     """
     J = _matrix(J, "J")
-    arrays: dict[str, tuple[NDArray[Any], int]] = {"J": (J, 2)}
+    arrays: dict[str, tuple[Array, int]] = {"J": (J, 2)}
     function = inverse
     if weights is not None:
         w = _not_negative(floats(weights, "weights", J.shape[-2]), "weights")
@@ -48,7 +46,7 @@ def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | 
     return evaluate(function, arrays)
 
 
-def null_space_projector(J: ArrayLike) -> NDArray[Any]:
+def null_space_projector(J: ArrayLike) -> Array:
     """N = 1 - J^+ J, (..., n, n): J N = 0, N N = N = N^T, so that N v0 moves no row of J.  [RD 2.206, 2.210-2.212]
 
     >>> null_space_projector([[1.0, 1.0]])
@@ -58,7 +56,7 @@ def null_space_projector(J: ArrayLike) -> NDArray[Any]:
     return evaluate(projector, {"J": (_matrix(J, "J"), 2)})
 
 
-def inverse(J: NDArray[Any]) -> NDArray[Any]:
+def inverse(J: Array) -> Array:
     """J^+, (..., n, m), of a matrix, (..., m, n).  [RD 2.200, 2.205]"""
     if J.shape[-2] > J.shape[-1]:
         return transpose(inverse(transpose(J)))
@@ -66,7 +64,7 @@ def inverse(J: NDArray[Any]) -> NDArray[Any]:
     return np.matmul(transpose(Q), left_inverse(L))
 
 
-def damped_inverse(J: NDArray[Any], damping: NDArray[Any]) -> NDArray[Any]:
+def damped_inverse(J: Array, damping: Array) -> Array:
     """J^T (J J^T + λ² 1)^-1: the first rows of [J, λ 1]^+.  [RD 2.207]"""
     m, n = J.shape[-2:]
     if m > n:
@@ -75,25 +73,25 @@ def damped_inverse(J: NDArray[Any], damping: NDArray[Any]) -> NDArray[Any]:
     return inverse(np.concatenate([J, spread], axis=-1))[..., :n, :]
 
 
-def projector(J: NDArray[Any]) -> NDArray[Any]:
+def projector(J: Array) -> Array:
     """1 - Q^T Q, for orthonormal rows Q that span those of J."""
     Q = row_space(J)
     return eye_like(J, J.shape[-1]) - np.matmul(transpose(Q), Q)
 
 
-def weighted_inverse(J: NDArray[Any], weights: NDArray[Any], damping: NDArray[Any] | None = None) -> NDArray[Any]:
+def weighted_inverse(J: Array, weights: Array, damping: Array | None = None) -> Array:
     """(W^1/2 J)^+ W^1/2, with damping: it takes b to the minimiser of |W^1/2 (J x - b)|² + λ² |x|².  [RD 2.215]"""
     root = np.sqrt(weights)
     J = root[..., :, None] * J
     return (inverse(J) if damping is None else damped_inverse(J, damping)) * root[..., None, :]
 
 
-def _matrix(x: ArrayLike, what: str) -> NDArray[Any]:
+def _matrix(x: ArrayLike, what: str) -> Array:
     array = floats(x, what)
     if array.ndim < 2 or not all(array.shape[-2:]):
         raise InputError(f"{what}: expected a matrix (..., m, n) with at least one entry, got shape {array.shape}")
     return array
 
 
-def _not_negative(x: NDArray[Any], what: str) -> NDArray[Any]:
+def _not_negative(x: Array, what: str) -> Array:
     return check_values(x, what, lambda x: ~(x < 0), "numbers that are not negative")

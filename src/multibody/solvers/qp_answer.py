@@ -4,9 +4,7 @@ import math
 from itertools import compress
 from typing import Any, NamedTuple
 
-from numpy.typing import NDArray
-
-Array = NDArray[Any]
+from multibody.geometry._arrays import Array
 
 
 class Multipliers(NamedTuple):

@@ -4,10 +4,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, batch_shape, choice, first, floats, is_traced
+from multibody.geometry._arrays import Array, at, batch_shape, choice, first, floats, is_traced
 from multibody.solvers import daqp, infeasibility_phases
 from multibody.solvers.compiled_functions import evaluate, kernel_for
 from multibody.solvers.equilibration import own_residual
@@ -15,7 +15,6 @@ from multibody.solvers.program import Program, Rows, Status, residuals
 from multibody.solvers.qp_answer import Multipliers, QPAnswer, Residuals
 from multibody.tracing.record.loop import loop
 
-Array = NDArray[Any]
 SYMMETRY_TOLERANCE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 """The largest asymmetry of H, relative to its largest entry."""
 OPTIMALITY_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}

@@ -14,9 +14,8 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from multibody.geometry._arrays import is_traced, matvec, transpose
+from multibody.geometry._arrays import Array, is_traced, matvec, transpose
 from multibody.solvers import interior_point_starts
 from multibody.solvers.equilibration import MAX_OWN_RESIDUAL, gradient_terms, has_small_terms, own_residual
 from multibody.solvers.hierarchical_least_squares import Equations, damped_solution
@@ -25,7 +24,6 @@ from multibody.solvers.least_squares import left_solution, row_factors, row_spac
 from multibody.solvers.program import Bounds, Rows, Status
 from multibody.tracing.record.loop import loop
 
-Array = NDArray[Any]
 ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
 """The tolerated violation of a row of the length 1, relative to max(1, |x|)."""
 

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from multibody.geometry._arrays import block_matrix, diagonal, matvec, transpose
+from multibody.geometry._arrays import Array, block_matrix, diagonal, matvec, transpose
 from multibody.solvers import cone_program, interior_point_starts
 from multibody.solvers.cones import ActiveCones, Cones
 from multibody.solvers.equilibration import gradient_size
@@ -19,7 +18,6 @@ from multibody.solvers.least_squares import complement, left_solution, project_o
 from multibody.solvers.program import Bounds
 from multibody.tracing.record.loop import loop
 
-Array = NDArray[Any]
 ROUNDING = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 """The tolerated violation of a row, relative to its value, or to 1."""
 FLAT_OBJECTIVE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
