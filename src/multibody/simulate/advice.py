@@ -51,14 +51,14 @@ def states_of(run: Run, most: int = RATE_STATES) -> list[State]:
 
 def before(step: Step, states: list[State], inputs: Any, memory: Any) -> list[str]:
     """Steps that are too long for what acts at some of these times, configurations (nq,) and velocities (nv,)."""
-    tree, dt, method, rule = step.tree, step.dt, step.method, step.rule
+    tree, dt, method = step.tree, step.dt, step.method
     masses = [crba(tree, q) for _, q, _ in states]
     told = []
-    if isinstance(step.controller, PD) and not rule.has_contacts:
+    if isinstance(step.controller, PD) and not method.has_contacts:
         count = len(actuated_indices(tree))
         gains = step.controller.kp, step.controller.kd
         K, D = (np.diag(with_zero_base(tree, np.broadcast_to(k, (count,)))) for k in gains)
-        words = f"PD is explicit in method {method!r}"
+        words = f"PD is explicit in method {method.name!r}"
         told += _explicit([(M, K, D) for M in masses], dt, words, 'or method="contact", which has it implicit')
     if isinstance(step.controller, Function) and (step.controller.count == 3 or inputs is not None):
         every = step.control_every
@@ -66,11 +66,11 @@ def before(step: Step, states: list[State], inputs: Any, memory: Any) -> list[st
         systems = [(M, *_gains(step, state, inputs, memory)) for M, state in zip(masses, states, strict=True)]
         words = f"the controller{held} is explicit"
         told += _explicit(systems, dt * every, words, 'or simulate.PD, which is implicit in "contact"')
-    if step.passive and not rule.has_contacts:
+    if step.passive and not method.has_contacts:
         springs, damping = np.diag(spring_stiffness(tree)), np.diag(np.broadcast_to(tree.damping, (tree.nv,)))
-        words = f"springs and damping of joints are explicit in method {method!r}"
+        words = f"springs and damping of joints are explicit in method {method.name!r}"
         told += _explicit([(M, springs, damping) for M in masses], dt, words, 'or method="contact"')
-    if rule.has_soft_ground:
+    if method.has_soft_ground:
         told += _soft(step, [q for _, q, _ in states])
     return told + _bounces(step)
 
@@ -175,12 +175,12 @@ def _taken(step: Step, run: Run) -> list[str]:
 
 def _depth(step: Step, run: Run) -> list[str]:
     """A sentence where contacts are deep in the ground."""
-    rule, scene = step.rule, step.scene
+    method, scene = step.method, step.scene
     configurations = [q for _, q, _ in states_of(run, DEPTH_STATES)]
     if not scene.grounded or not configurations:
         return []
     depth = -float(np.min(gaps(step.tree, scene.grounded, np.stack(configurations))))
-    if depth <= rule.max_penetration:
+    if depth <= method.max_penetration:
         return []
-    told = "a stiffer ground" if rule.has_soft_ground else "a shorter dt"
+    told = "a stiffer ground" if method.has_soft_ground else "a shorter dt"
     return [f"a contact is {1e3 * depth:.2g} mm deep in the ground: expected {told}, or a start above the ground"]

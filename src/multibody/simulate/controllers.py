@@ -69,6 +69,8 @@ class Function:
     def __init__(self, function: Callable[..., Any], tree: Tree, contacts: int = 0) -> None:
         self.function, self.tree = function, tree
         self.count, self.senses_forces = _arguments(function)
+        self.takes_inputs, self.remembers = self.count > 3, self.count == len(ARGUMENTS)
+        """Whether it has a parameter for inputs, and a state."""
         self.forces: Any = np.zeros((contacts, 3))
         """(contacts, 3): those at the start of a run, zero."""
         if self.senses_forces and not contacts:
@@ -76,16 +78,6 @@ class Function:
                 "controller: it asks for forces, and the robot has no contacts: expected contacts= or ground=, in "
                 'method "contact", "events" or "soft"'
             )
-
-    @property
-    def takes_inputs(self) -> bool:
-        """Whether it has a parameter for inputs."""
-        return self.count > 3
-
-    @property
-    def remembers(self) -> bool:
-        """Whether it has a state."""
-        return self.count == len(ARGUMENTS)
 
     def __call__(self, t: Any, q: Any, v: Any, u: Any, memory: Any, forces: Any = None) -> tuple[Any, Any]:
         """Tau, (nv,), and the next state; the forces of the last step are those at the start of a run by default."""

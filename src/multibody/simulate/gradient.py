@@ -22,7 +22,6 @@ from multibody.geometry._arrays import floats
 from multibody.simulate.clock import step_number, time_of
 from multibody.simulate.contact import height_jump
 from multibody.simulate.inputs_and_parameters import Arguments, arguments_of
-from multibody.simulate.methods import METHODS
 from multibody.simulate.nested_state import map_arrays
 from multibody.simulate.pd import PD
 from multibody.simulate.signatures import check_signature
@@ -112,7 +111,7 @@ class CostGradient:
     ) -> None:
         if not isinstance(simulator, Simulator):
             raise InputError(f"gradient: expected a Simulator, got {type(simulator).__name__}")
-        if not METHODS[simulator.method].has_derivatives:
+        if not simulator._step.method.has_derivatives:
             raise InputError('gradient: times of impacts have none here: expected another method, as "contact"')
         if not callable(cost) or not (running is None or callable(running)):
             raise InputError("gradient: expected cost(q, v), and running(t, q, v, tau) or None, as functions")

@@ -130,7 +130,7 @@ def _parameters(step: Step, parameters: Any) -> tuple[dict[str, NDArray[Any]], d
             raise InputError(f"{what}: expected shape ({expected}), got {array.shape}")
         if name in (*OWN, "masses", "damping", "armature"):
             check_values(array, what, lambda x: x >= 0, "numbers >= 0", len(shape))
-        if name == "joint_friction" and step.rule.has_contacts:
+        if name == "joint_friction" and step.method.has_contacts:
             rest = np.delete(np.arange(step.tree.nv), step.scene.bounds.velocities)
             check_values(array[..., rest], what, lambda x: x == 0, "zeros at joints that have none in the model", 1)
         if name == "ground_stiffness":
@@ -152,7 +152,7 @@ def _of_several_samples(name: str, expected: tuple[int, ...], shape: tuple[int, 
 
 def _known(step: Step) -> dict[str, tuple[int, ...]]:
     """The names of parameters and their shapes without the batch."""
-    known: dict[str, tuple[int, ...]] = dict.fromkeys(step.surface, ())
+    known: dict[str, tuple[int, ...]] = dict.fromkeys(step.method.ground_parameters if step.scene.contacts else (), ())
     controller = step.controller
     if isinstance(controller, PD):
         known |= {"kp": controller.kp.shape, "kd": controller.kd.shape}

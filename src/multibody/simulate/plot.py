@@ -68,29 +68,26 @@ def index_of(run: Run, sample: int | tuple[int, ...] | None) -> tuple[int, ...]:
 def panels_of(run: Run, index: tuple[int, ...]) -> list[Panel]:
     """The panels of one sample of a run: bases, joints, contact forces, energy."""
     robot = run.robot
-    tree = None if robot is None else robot.tree
-    at, first = (slice(None),) * 2 if tree is None else (actuated_coordinates(tree), actuated_indices(tree))
     q, v, forces = run.q[index], run.v[index], run.forces[index]
-    panels: list[Panel] = []
-    bases = [] if tree is None else floating_joints(tree)
-    for base in bases:
-        panels.append(Panel(_named(base, bases), "position [m]", q[:, base.q][:, :3], ("x", "y", "z")))
-    joints = () if tree is None else tuple(joint.name for joint in actuated_joints(tree))
+    at: Any = slice(None)
+    first, bases, joints = at, [], ()
+    if robot is not None:
+        tree = robot.tree
+        at, first, bases = actuated_coordinates(tree), actuated_indices(tree), floating_joints(tree)
+        joints = tuple(joint.name for joint in actuated_joints(tree))
+    names = [base.child for base in bases] if len(bases) > 1 else ["base"]
+    named = list(zip(names, bases, strict=False))
+    panels = [Panel(name, "position [m]", q[:, base.q][:, :3], ("x", "y", "z")) for name, base in named]
     if q[:, at].shape[1]:
         panels.append(Panel("joints", "coordinates [rad, m]", q[:, at], ()))  # the names are beside their velocities
         panels.append(Panel("joints", "velocities [rad/s, m/s]", v[:, first], joints))
-    for base in bases:
-        panels.append(Panel(_named(base, bases), "velocity [m/s]", v[:, base.v][:, :3], ("x", "y", "z")))
+    panels += [Panel(name, "velocity [m/s]", v[:, base.v][:, :3], ("x", "y", "z")) for name, base in named]
     if forces.shape[1]:
         strength = np.linalg.norm(forces, axis=-1)
         panels.append(Panel("contacts", "|force| [N]", strength, tuple(run.about.get("contacts") or ())))
     if robot is not None:
         panels.append(Panel("energy", "kinetic + potential [J]", np.atleast_2d(run.energy()[index]).T, ()))
     return panels
-
-
-def _named(base: Any, bases: list[Any]) -> str:
-    return "base" if len(bases) == 1 else base.child
 
 
 def _title(run: Run, index: tuple[int, ...]) -> str:

@@ -57,7 +57,6 @@ def load(path: str | PathLike[str], robot: Robot | None = None) -> Run:
         raise InputError(f"load: {str(path)!r} is of another version of the format than {FORMAT}: simulate again")
     if robot is not None and robot.model.digest != about["digest"]:
         raise InputError(f"load: the run is of another robot, {about['robot']!r}, than {robot.name!r}: digests differ")
-    numbered = sorted((name for name in arrays if name.startswith("state:")), key=lambda name: int(name[6:]))
-    state = rebuild(about.pop("layout"), (arrays[name] for name in numbered))
+    state = rebuild(about.pop("layout"), (x for name, x in arrays.items() if name.startswith("state:")))
     parameters = {name.removeprefix("parameter:"): x for name, x in arrays.items() if name.startswith("parameter:")}
     return Run.of(arrays["t"], arrays, state=state, parameters=parameters, about=about, robot=robot)

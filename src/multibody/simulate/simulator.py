@@ -148,7 +148,7 @@ class Simulator:
         scene = Scene(touching, len(self.contacts), bounds, sweeps, tolerance, depth, parts, held)
         limit = self.tree.effort_limits if self.effort else None
         goal = controller.goal(self.tree, robot.home()) if isinstance(controller, PD) else None
-        settings = self.tree, self.method, self.dt, self.controller, goal, scene, self.passive, limit, control_every
+        settings = self.tree, rule, self.dt, self.controller, goal, scene, self.passive, limit, control_every
         self._step = Step(*settings, functions_of(outputs))
         self._scans: dict[Any, Scan] = {}
 
@@ -295,9 +295,7 @@ class Simulator:
         told = before(self._step, states or [(0.0, at, np.zeros(self.tree.nv))], inputs, self.memory)
         return (*told, *(() if run is None else after(self._step, run)))
 
-    @cached_property
-    def _about(self) -> dict[str, Any]:
-        return about(self)
+    _about = cached_property(about)
 
     # ---- inside ------------------------------------------------------------------------------------------------------
 

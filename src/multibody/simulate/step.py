@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.model.tree import Tree
-from multibody.simulate.clock import WRAP, first_clock, tick, time_of
+from multibody.simulate.clock import first_clock, tick, time_of
 from multibody.simulate.contact import height_jump
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import Function
 from multibody.simulate.divergence import diverges, fault
 from multibody.simulate.method import Method, StepResult, StepStart
-from multibody.simulate.methods import METHODS
 from multibody.simulate.pd import PD
 from multibody.simulate.step_forces import StepForces
 
@@ -25,7 +24,7 @@ class Step:
     """The settings of a step; state, inputs and parameters come with each."""
 
     tree: Tree
-    method: str
+    method: Method
     dt: float
     controller: PD | Function | None
     goal: Any
@@ -36,20 +35,10 @@ class Step:
     control_every: int
     outputs: Mapping[str, Callable[..., Any]]
 
-    @property
-    def rule(self) -> Method:
-        """The method of that name."""
-        return METHODS[self.method]
-
-    @property
-    def surface(self) -> tuple[str, ...]:
-        """The names of the ground's parameters, where the robot can touch it."""
-        return self.rule.ground_parameters if self.scene.contacts else ()
-
     def initial_state(self, q: NDArray[Any], v: NDArray[Any], memory: Any, dtype: Any) -> dict[str, Any]:
         """The state of a run before its first step; only q and v have the batch, and entries that depend on them."""
         state = {"q": q, "v": v, **first_clock(dtype, self.control_every), "failed": -1.0, "fault": 0.0}
-        state |= self.rule.initial_state(self.tree, self.scene, q)
+        state |= self.method.initial_state(self.tree, self.scene, q)
         state |= {"jump": np.array(height_jump.START)} if height_jump.has_heights(self.scene) else {}
         state |= {} if memory is None else {"memory": memory}
         state |= {"held": np.zeros(self.tree.nv)} if self.control_every > 1 else {}
@@ -60,7 +49,7 @@ class Step:
     @property
     def differentiated(self) -> tuple[str, ...]:
         """The entries of the state that have derivatives; counts and bounds have none."""
-        return ("q", "v", *self.rule.differentiated, "memory", "held", "forces")
+        return ("q", "v", *self.method.differentiated, "memory", "held", "forces")
 
     def __call__(self, state: dict[str, Any], values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The next state and the record; `values` has inputs, pushes and parameters by their names."""
@@ -74,7 +63,7 @@ class Step:
         start = StepStart(
             forces, self.dt, time_of(state, self.dt), state["q"], state["v"], state, self.scene, parameters
         )
-        result = self.rule.step(start)
+        result = self.method.step(start)
         return self._after(state, result), self._recorded(start, result)
 
     def _input(self, values: Mapping[str, Any]) -> Any:
@@ -89,7 +78,7 @@ class Step:
         q, v, zoh_tau = state["q"], state["v"], result.forces.zoh_tau
         breaks = diverges(state["failed"], result.q, result.v)
         clock = tick(state, self.control_every)
-        count = clock["steps"] + clock["wraps"] * WRAP if "wraps" in clock else clock["steps"]
+        count = time_of(clock, 1.0)
         after = {
             "q": result.q,
             "v": result.v,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.forward_dynamics import forward_dynamics
+from multibody.algorithms.rnea import rnea
 from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.controllers import Function
@@ -67,6 +68,13 @@ class StepForces:
     def joints(self, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any] | float:
         """(nv,): damping, dry friction and springs."""
         return passive(self.tree, q, v) if self.passive else 0.0
+
+    def pushes(self, q: NDArray[Any]) -> Any:
+        """(nv,): the generalized forces of the pushes, or 0."""
+        if not self.wrenches:
+            return 0.0
+        still = np.zeros(self.tree.nv, q.dtype)
+        return -rnea(self.tree, q, still, still, self.wrenches, gravity=False)
 
     def acceleration(self, t: Any, q: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The acceleration (nv,) at a time and state, and the controller's forces (nv,).  [RD 3.55]"""

@@ -94,8 +94,7 @@ class BilateralConstraints:
         self.half = HalfSolve(M, J, ())
         self.V = _whitening(gram(self.half.Z, self.half.D_inv), self.constraints)
         self.Q = np.matmul(self.half.Z, self.V)
-        ways = np.stack([self.half.solve_DL(self.Q[:, k]) for k in range(constraints.rows)], axis=-1)
-        self.projection = PositionProjection(tree, self.constraints, q, self.V, ways)
+        self.projection = PositionProjection(tree, self.constraints, q, self.V, self.half.solve_DL_columns(self.Q))
         """The position projection in the metric of M."""
         self.before = matvec(transpose(self.V), matvec(J, base_velocity.to_left(tree, q, v)))
         """V^T J v: its length is that of the forbidden part of v, in the metric of M, at the midpoint."""

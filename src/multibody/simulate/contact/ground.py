@@ -98,22 +98,22 @@ class Ground:
 
     def _tangent(self, place: NDArray[Any], point: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The distance of points (..., 3) from the tangent planes at places (..., 2), and their normals (..., 3)."""
-        height = self.height
-        assert height is not None
-        slope = gradient(lambda place: np.sum(height(place[..., 0], place[..., 1])))(place)
+        slope = gradient(lambda place: np.sum(self.point_at(place)[..., 2]))(place)
         n = unit(vector(-slope[..., 0], -slope[..., 1], 1.0))
+        return dot(n, point - self.point_at(place)), n
+
+    def point_at(self, place: NDArray[Any]) -> NDArray[Any]:
+        """The points (..., 3) of a landscape at places (..., 2)."""
+        assert self.height is not None
         x, y = place[..., 0], place[..., 1]
-        return dot(n, point - vector(x, y, height(x, y))), n
+        return vector(x, y, self.height(x, y))
 
     def axes(self, n: NDArray[Any]) -> NDArray[Any]:
         """(3, 3): two directions along the surface and the normal, as rows."""
         if self.height is None and self.normal == (0.0, 0.0, 1.0):
             return np.eye(3, dtype=n.dtype)
-        if self.height is None:
-            aside = np.eye(3, dtype=n.dtype)[int(np.argmin(np.abs(self.normal)))]
-        else:
-            aside = np.broadcast_to(np.eye(3, dtype=n.dtype)[1], n.shape)  # never along the normal of a height
-        first = unit(cross3(aside, n))
+        aside = int(np.argmin(np.abs(self.normal))) if self.height is None else 1  # never the normal of a height
+        first = unit(cross3(np.eye(3, dtype=n.dtype)[aside], n))
         return np.stack([first, cross3(n, first), n])
 
 

@@ -55,7 +55,7 @@ def first_jump(
             continue
         start, end = center(tree, contact, q), center(tree, contact, after)
         change, length = _steepest_change(ground, start[:2], end[:2])
-        clearance = end[2] - _height(ground, end[:2])
+        clearance = end[2] - ground.point_at(end[:2])[2]
         jumps = (np.abs(change) > MIN_JUMP) & (np.abs(change) > MAX_SLOPE * length)
         push = forces[k // grounds]
         matters = jumps & ((clearance < contact.radius + MIN_JUMP) | (dot(push, push) > 0.0))
@@ -72,22 +72,12 @@ def _steepest_change(ground: Ground, start: NDArray[Any], end: NDArray[Any]) -> 
 
     def halve(carry: Any) -> Any:
         a, b = carry
-        middle = _point(ground, (a + b) / 2)
+        middle = ground.point_at((a + b) / 2)
         first = np.abs(middle[2] - a[2]) > np.abs(b[2] - middle[2])
         return np.where(first, a, middle), np.where(first, middle, b)
 
-    a, b = loop(BISECTIONS, halve, (_point(ground, start), _point(ground, end)))
+    a, b = loop(BISECTIONS, halve, (ground.point_at(start), ground.point_at(end)))
     return b[2] - a[2], np.sqrt(dot(b[:2] - a[:2], b[:2] - a[:2]))
-
-
-def _point(ground: Ground, place: NDArray[Any]) -> NDArray[Any]:
-    """(3,): the point of the surface at a place."""
-    return vector(place[0], place[1], _height(ground, place))
-
-
-def _height(ground: Ground, place: NDArray[Any]) -> Any:
-    assert ground.height is not None
-    return ground.height(place[0], place[1]) + 0.0 * place[0]
 
 
 def sentences(state: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:

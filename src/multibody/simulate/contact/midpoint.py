@@ -66,8 +66,9 @@ class Midpoint:
             smooth = passive(tree.with_values(friction=np.zeros(tree.nv)), q_m, v)  # dry friction has rows of its own
         added = implicit(forces, dt, slope)
         M = factors(tree, q_m, added)
-        held = scene.constraints
-        constraints = None if held is None else BilateralConstraints(tree, held, M, q_m, v, dt)
+        constraints = (
+            None if scene.constraints is None else BilateralConstraints(tree, scene.constraints, M, q_m, v, dt)
+        )
         return Midpoint(scene, forces, dt, v, state.get("bound"), drift, q_m, tau, slope, smooth, added, M, constraints)
 
     @property
@@ -120,19 +121,13 @@ class Midpoint:
         if self.forces.passive:
             own = passive_slope(self.tree, self.dt) * change
             mean, reaction = mean + self.passive - own, reaction + own
-        return (mean + self.pushes) * (self.dt / 2 * (self.v + (self.v + change)) - late) - reaction * late
+        return (mean + self.forces.pushes(self.q)) * (
+            self.dt / 2 * (self.v + (self.v + change)) - late
+        ) - reaction * late
 
     def static_forces(self) -> NDArray[Any]:
         """(nv,): all forces but those of contacts and Coriolis forces, at the velocity before the step."""
-        return self.tau + self.passive + self.pushes - gravity(self.tree, self.q)
-
-    @property
-    def pushes(self) -> Any:
-        """(nv,): the generalized forces of the pushes, or 0."""
-        if not self.forces.wrenches:
-            return 0.0
-        still = np.zeros_like(self.v)
-        return -rnea(self.tree, self.q, still, still, self.forces.wrenches, gravity=False)
+        return self.tau + self.passive + self.forces.pushes(self.q) - gravity(self.tree, self.q)
 
     @property
     def limited(self) -> list[tuple[Part, Tree]]:

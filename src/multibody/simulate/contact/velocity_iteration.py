@@ -75,7 +75,8 @@ class Solver:
         y = half_solved[-1] + np.matmul(problem.Z, impulses.P)
         change = problem.velocity_change(y)
         clipped_prediction = self.clipped_prediction(change, y)
-        error = self._prediction_error(last.predicted, clipped_prediction)
+        wrong, speeds = np.abs(clipped_prediction - last.predicted), np.abs(clipped_prediction) + np.abs(last.predicted)
+        error = problem.midpoint.dt * np.sum(wrong) * np.sum(speeds)
         part = np.clip(error / MAX_PREDICTION_ERROR - 1.0, 0.0, 1.0)  # so that another iteration begins without a jump
         fraction = self._fraction_after_impact(delays, impulses.P)
         predicted = last.predicted + part * (clipped_prediction - last.predicted)
@@ -91,9 +92,6 @@ class Solver:
         limit, length = self.twice_energy, np.sum(self.problem.half.D_inv * y * y)
         scale = np.sqrt(np.where(length > limit, limit / np.maximum(length, SMALLEST_DIVISOR), 1.0))
         return self.problem.midpoint.v + change * scale
-
-    def _prediction_error(self, predicted: NDArray[Any], v: NDArray[Any]) -> Any:
-        return self.problem.midpoint.dt * np.sum(np.abs(v - predicted)) * np.sum(np.abs(v) + np.abs(predicted))
 
     def _fraction_after_impact(self, delays: NDArray[Any], P: NDArray[Any]) -> Any:
         """The mean of all impacts, weighted by their impulses; a half without."""

@@ -162,7 +162,7 @@ class EventSearch:
         fresh = Bracket(IMPACT_LENGTH * dt + 0.0 * s, at_start, s, value, 0.0 * s)
         bracket = Bracket(*select(begins, fresh, c.bracket.narrow(s, value)))
         found = (searches & (bracket.width <= narrow * dt)) | (looks & ~begins)
-        unloaded = np.where(load < 0.0, _flag(loads < 0.0), np.where(looks, 0.0, c.lifting))
+        unloaded = np.where(load < 0.0, np.where(loads < 0.0, 1.0, 0.0), np.where(looks, 0.0, c.lifting))
         search = c._replace(
             aim=np.where(found, WHOLE, np.where(lift, LIFT_OFF, TOUCH_DOWN)),
             bracket=bracket,
@@ -212,10 +212,6 @@ def _progress(carry: Any) -> Progress:
     """A loop gives back plain tuples."""
     progress = Progress(*carry)
     return progress._replace(bracket=Bracket(*progress.bracket))
-
-
-def _flag(truth: Any) -> Any:
-    return np.where(truth, 1.0, 0.0)
 
 
 EVENTS = replace(CONTACT, name="events", step=step, initial_state=initial_state, has_derivatives=False)

@@ -13,7 +13,6 @@ from multibody.algorithms.base_representation import solve_in_left
 from multibody.algorithms.crba import mass_matrix_product
 from multibody.algorithms.energy import kinetic_energy, potential_energy
 from multibody.algorithms.forward_dynamics import factors
-from multibody.algorithms.rnea import rnea
 from multibody.model import configuration
 from multibody.model.tree import Tree
 from multibody.simulate.configuration_update import advance
@@ -41,11 +40,7 @@ def step(start: StepStart) -> StepResult:
         """Half the impulse of all forces in the step, and the controller's forces."""
         q_m = advance(tree, q, dt / 2 * xi)
         tau = forces.control(middle, q_m, xi)
-        total = tau + forces.joints(q_m, xi)
-        if forces.wrenches:
-            still = np.zeros_like(xi)
-            total = total - rnea(tree, q_m, still, still, forces.wrenches, gravity=False)
-        return dt / 2 * total, tau
+        return dt / 2 * (tau + forces.joints(q_m, xi) + forces.pushes(q_m)), tau
 
     def iterate(carry: Any) -> Any:
         xi, _ = carry
