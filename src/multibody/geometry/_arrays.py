@@ -242,6 +242,11 @@ def diagonal(x: NDArray[Any]) -> NDArray[Any]:
     return np.where(np.eye(x.shape[-1], dtype=bool), x[..., None], 0.0)
 
 
+def positive_or_one(x: Array) -> Array:
+    """x where it is positive, otherwise 1: a divisor."""
+    return np.where(x > 0, x, np.ones_like(x))
+
+
 def is_zero(x: NDArray[Any]) -> bool:
     """Whether all values are known to be zero; those of traced arrays are not known."""
     return not is_traced(x) and not x.any()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multibody.geometry._arrays import Array, matvec, transpose
+from multibody.geometry._arrays import Array, matvec, positive_or_one, transpose
 
 ROOT_HALF = float(np.sqrt(0.5))
 MIN_EDGE_DISTANCE = {np.dtype(np.float64): 1e-15, np.dtype(np.float32): 1e-7}
@@ -29,7 +29,7 @@ class Cones(NamedTuple):
     def normalized(self) -> "Cones":
         """These cones with rows of the length 1 at most."""
         squares = np.sum(triples(np.sum(self.K * self.K, axis=-1)), axis=-1)
-        per = np.repeat(1.0 / np.sqrt(np.where(squares > 0, squares, np.ones_like(squares))), 3, axis=-1)
+        per = np.repeat(1.0 / np.sqrt(positive_or_one(squares)), 3, axis=-1)
         return Cones(self.K * per[..., None], self.k * per)
 
     def norms_and_heights(self, x: Array) -> tuple[Array, Array]:

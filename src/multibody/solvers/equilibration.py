@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multibody.geometry._arrays import Array, matvec, transpose
+from multibody.geometry._arrays import Array, matvec, positive_or_one, transpose
 
 ZERO_ROW = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-8}
 """The length, relative to the longest row, up to which a row is the rounding error of zero."""
@@ -58,14 +58,14 @@ def inverse_size(H: Array, g: Array, flat: Array | None = None) -> Array:
     """(...): the factor that gives an objective the size 1; `flat` is the smallest size."""
     size = gradient_size(H, g)
     size = size if flat is None else np.maximum(size, flat)
-    return 1.0 / np.where(size > 0, size, np.ones_like(size))
+    return 1.0 / positive_or_one(size)
 
 
 def column_units(H: Array, C: Array) -> Array:
     """(..., n): units of x, in which no column of H and of rows of the length 1 is much smaller than others."""
     diagonal = np.diagonal(H, axis1=-2, axis2=-1)
     largest = np.max(diagonal, axis=-1, keepdims=True)
-    size = np.sqrt(np.maximum(diagonal, 0.0) / np.where(largest > 0, largest, np.ones_like(largest)))
+    size = np.sqrt(np.maximum(diagonal, 0.0) / positive_or_one(largest))
     return 1.0 / np.maximum(np.maximum(size, np.max(np.abs(C), axis=-2)), MIN_COLUMN_SIZE)
 
 
@@ -94,8 +94,7 @@ def row_lengths(C: Array, lower: Array, upper: Array) -> Array:
     """(..., m): the lengths of rows; for rows of rounding errors, the sizes of their bounds."""
     lengths = np.sqrt(np.sum(C * C, axis=-1))
     low, high = (np.where(np.abs(side) < INFINITE_BOUND, np.abs(side), np.zeros_like(side)) for side in (lower, upper))
-    size = np.where(low * high > 0, np.minimum(low, high), np.maximum(low, high))
-    size = np.where(size > 0, size, np.ones_like(size))
+    size = positive_or_one(np.where(low * high > 0, np.minimum(low, high), np.maximum(low, high)))
     zero = ZERO_ROW[np.dtype(C.dtype)] * np.max(lengths, axis=-1, keepdims=True)
     return np.where(lengths > zero, lengths, size)
 

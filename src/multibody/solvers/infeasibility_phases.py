@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multibody.geometry._arrays import Array, dot, is_traced, matvec
+from multibody.geometry._arrays import Array, dot, is_traced, matvec, positive_or_one
 from multibody.solvers import interior_point, interior_point_starts
 from multibody.solvers.equilibration import (
     INFINITE_BOUND,
@@ -135,8 +135,7 @@ def solve(program: Program) -> tuple[Array, Array, Array, Array, Array]:
         rows = rows._replace(A=np.zeros_like(H[..., :1, :]), b=np.zeros_like(g[..., :1]))
     R, lower, upper = rows.stacked()
     lengths = np.sqrt(np.sum(R * R, axis=-1))
-    longest = np.max(lengths, axis=-1)
-    longest = np.where(longest > 0, longest, zero + 1.0)
+    longest = positive_or_one(np.max(lengths, axis=-1))
     phases = Phases(H, g, R, rows.b.shape[-1], lengths, longest, is_convex(H), *_ray_objective(H, g))
     first = np.where(phases.convex, float(MAIN), float(ELASTIC)) + zero
     none = np.zeros_like(g)
@@ -219,15 +218,12 @@ def is_convex(H: Array) -> Any:
     size = np.max(np.max(np.abs(H), axis=-1), axis=-1) * CURVED[np.dtype(H.dtype)]
     if not is_traced(H):
         return ~(np.linalg.eigvalsh(np.nan_to_num(H))[..., 0] < -size)
-    shift = np.where(size > 0, size, np.ones_like(size))
-    factor = np.linalg.cholesky(H + shift[..., None, None] * np.eye(H.shape[-1], dtype=H.dtype))
+    factor = np.linalg.cholesky(interior_point.add_to_diagonal(H, positive_or_one(size)))
     return ~np.isnan(factor[..., -1, -1]) | np.isnan(size)
 
 
 def _ray_objective(H: Array, g: Array) -> tuple[Array, Array]:
     """The objective of the ray phase, which is steep along directions in which H is curved."""
-    largest = np.max(np.abs(np.diagonal(H, axis1=-2, axis2=-1)), axis=-1)
-    factor = CURVATURE_PENALTY / np.where(largest > 0, largest, np.ones_like(largest))
-    steepest = np.max(np.abs(g), axis=-1)
-    downhill = g / np.where(steepest > 0, steepest, np.ones_like(steepest))[..., None]
+    factor = CURVATURE_PENALTY / positive_or_one(np.max(np.abs(np.diagonal(H, axis1=-2, axis2=-1)), axis=-1))
+    downhill = g / positive_or_one(np.max(np.abs(g), axis=-1))[..., None]
     return H * factor[..., None, None] + np.eye(H.shape[-1], dtype=H.dtype), downhill

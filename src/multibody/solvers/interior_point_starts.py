@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multibody.geometry._arrays import Array, matvec
+from multibody.geometry._arrays import Array, matvec, positive_or_one
 from multibody.solvers import interior_point
 from multibody.solvers.equilibration import (
     INFINITE_BOUND,
@@ -103,9 +103,13 @@ def solve(
     per_size, per_length = inverse_size(H, g), 1.0 / lengths
     if compliance is not None:
         compliance = compliance * (per_length * per_length / per_size[..., None])
-    objective = H * per_size[..., None, None], g * per_size[..., None]
-    bounds = Bounds(C * per_length[..., None], lower * per_length, upper * per_length)
-    program = _with_sides(objective, bounds, weights, equalities, compliance, min_size)
+        compliance = np.concatenate([compliance, compliance[..., equalities:]], axis=-1)
+    H, g, C = H * per_size[..., None, None], g * per_size[..., None], C * per_length[..., None]
+    bounds, types = _sided_bounds(lower * per_length, upper * per_length, equalities)
+    size = MIN_GRADIENT_SIZE * positive_or_one(np.max(np.diagonal(H, axis1=-2, axis2=-1), axis=-1))
+    size = size if min_size is None else np.where(min_size > 0, min_size, size)
+    sides, tolerance = Sides(upper.shape[-1], equalities, upper.shape[-1]), TOLERANCES[np.dtype(g.dtype)]
+    program = ScaledProgram(H, g, C, sides, bounds, size, tolerance, types, weights, compliance)
     end, iterations = program.solve(_mehrotra_start(program), MAX_ITERATIONS, give_up, skip)
     end = program.evaluate(end.x, end.s, end.z)  # residuals without the rounding errors of updates
     multipliers = program.sides.merge(end.z) * (per_length / per_size[..., None])
@@ -181,16 +185,8 @@ def _start_bound(program: ScaledProgram) -> Array:
     return START_BOUND_FACTOR * (1.0 + np.max(needed * program.weights.gap, axis=-1))
 
 
-def _with_sides(
-    objective: tuple[Array, Array],
-    rows: Bounds,
-    weights: Weights,
-    equalities: int,
-    compliance: Array | None,
-    min_size: Array | None,
-) -> ScaledProgram:
-    """The scaled program with its sides; equalities are upper sides whose bounds are equal."""
-    (H, g), (C, lower, upper, _) = objective, rows
+def _sided_bounds(lower: Array, upper: Array, equalities: int) -> tuple[Array, SideTypes]:
+    """The bounds of all sides, and their types; equalities are upper sides whose bounds are equal."""
     count, first = upper.shape[-1], lower[..., equalities:]
     bounds = np.concatenate([upper, -first], axis=-1)
     finite = np.where(np.abs(bounds) >= INFINITE_BOUND, np.zeros_like(bounds), np.ones_like(bounds))  # NaN is finite
@@ -198,11 +194,4 @@ def _with_sides(
     equal = np.where(first == upper[..., equalities:], ones[..., equalities:], zeros)
     equality = np.concatenate([ones[..., :equalities], equal, zeros], axis=-1) * finite
     finite = np.concatenate([finite[..., :count], finite[..., count:] * (1.0 - equal)], axis=-1)
-    bounds = np.where(finite > 0, bounds, np.zeros_like(bounds))
-    if compliance is not None:
-        compliance = np.concatenate([compliance, compliance[..., equalities:]], axis=-1)
-    largest = np.max(np.diagonal(H, axis1=-2, axis2=-1), axis=-1)
-    size = MIN_GRADIENT_SIZE * np.where(largest > 0, largest, np.ones_like(largest))
-    size = size if min_size is None else np.where(min_size > 0, min_size, size)
-    sides, types = Sides(count, equalities, count), SideTypes(finite * (1.0 - equality), equality)
-    return ScaledProgram(H, g, C, sides, bounds, size, TOLERANCES[np.dtype(g.dtype)], types, weights, compliance)
+    return np.where(finite > 0, bounds, np.zeros_like(bounds)), SideTypes(finite * (1.0 - equality), equality)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from multibody.geometry._arrays import Array, dot, matvec, transpose
+from multibody.geometry._arrays import Array, dot, matvec, positive_or_one, transpose
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
 
@@ -228,8 +228,7 @@ def scale(A: Array) -> Array:
     """(...): the largest entry of a matrix, 1 for zeros; squares of A / scale neither under- nor overflow."""
     if not A.shape[-2] or not A.shape[-1]:
         return np.ones(A.shape[:-2], A.dtype)
-    largest = np.max(np.abs(A), axis=(-1, -2))
-    return np.where(largest > 0, largest, np.ones_like(largest))
+    return positive_or_one(np.max(np.abs(A), axis=(-1, -2)))
 
 
 def _longest(W: Array) -> tuple[Array, Array]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multibody.geometry._arrays import Array, is_traced, matvec, transpose
+from multibody.geometry._arrays import Array, is_traced, matvec, positive_or_one, transpose
 from multibody.solvers.cones import Cones
 
 
@@ -51,8 +51,7 @@ class Bounds(NamedTuple):
 
     def lengths(self) -> Array:
         """(..., m): the lengths of the rows, 1 for a row of zeros."""
-        length = np.sqrt(np.sum(self.C * self.C, axis=-1))
-        return np.where(length > 0, length, np.ones_like(length))
+        return positive_or_one(np.sqrt(np.sum(self.C * self.C, axis=-1)))
 
     def normalized(self) -> "Bounds":
         """These bounds with rows of the length 1."""

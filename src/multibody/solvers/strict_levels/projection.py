@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multibody.geometry._arrays import Array, is_traced, matvec, transpose
+from multibody.geometry._arrays import Array, is_traced, matvec, positive_or_one, transpose
 from multibody.solvers import interior_point_starts
 from multibody.solvers.equilibration import MAX_OWN_RESIDUAL, gradient_terms, has_small_terms, own_residual
 from multibody.solvers.hierarchical_least_squares import Equations, damped_solution
@@ -192,8 +192,7 @@ def _optimum(
         _, _, _, _, x, *rest = carry
         H, g = objective(*rest[: len(arrays)])
         N, T = _projectors(x, *rest[len(arrays) :])
-        largest = np.max(np.diagonal(H, axis1=-2, axis2=-1), axis=-1)
-        H = H + np.where(largest > 0, largest, np.ones_like(largest))[..., None, None] * T
+        H = H + positive_or_one(np.max(np.diagonal(H, axis1=-2, axis2=-1), axis=-1))[..., None, None] * T
         H = H if squared is None else H + squared[..., None, None] * N
         y, lengths = matvec(bounds.C, x), np.ones_like(bounds.upper)
         lower, upper, C = bounds.lower - y, bounds.upper - y, np.matmul(bounds.C, N)
@@ -238,8 +237,7 @@ def _scaled(level: Rows) -> Rows:
     parts = [np.max(np.abs(M), axis=(-2, -1)) for M in (level.A, level.C) if M.shape[-2]]
     if not parts:
         return level
-    size = reduce(np.maximum, parts)
-    size = np.where(size > 0, size, np.ones_like(size))
+    size = positive_or_one(reduce(np.maximum, parts))
     b, lower, upper = (x / size[..., None] for x in (level.b, level.lower, level.upper))
     return Rows(level.A / size[..., None, None], b, level.C / size[..., None, None], lower, upper)
 
