@@ -56,18 +56,6 @@ class ConeProgram(NamedTuple):
     per_bound: Array
     """(...): the inverse size of the bounds."""
 
-    @staticmethod
-    def scaled(H: Array, g: Array, bounds: Bounds, flat: Array | None) -> "ConeProgram":
-        """The program with an objective of the size 1."""
-        G, lower, upper, own = bounds
-        assert own is not None
-        edge = own.k.shape[-1]
-        sides = Sides(edge + upper.shape[-1], edge, edge + lower.shape[-1])
-        per = inverse_size(H, g, flat)
-        values = np.concatenate([own.k, upper, -lower], axis=-1)
-        C, per_bound = np.concatenate([-own.K, G], axis=-2), 1.0 / (1.0 + np.max(np.abs(values), axis=-1))
-        return ConeProgram(H * per[..., None, None], g * per[..., None], C, sides, values, edge, per_bound)
-
     @property
     def degree(self) -> int:
         """The number of products s z that vanish at the solution."""
@@ -164,7 +152,13 @@ def solve_feasible(
         skip: (...), truth values: samples whose solution is not needed, which take no iterations.
         flat: (...): the size below which the entries of an objective are rounding errors.
     """
-    program = ConeProgram.scaled(H, g, bounds, flat)
+    G, lower, upper, own = bounds
+    assert own is not None
+    edge, rows, two_sided, per = own.k.shape[-1], upper.shape[-1], lower.shape[-1], inverse_size(H, g, flat)
+    values = np.concatenate([own.k, upper, -lower], axis=-1)
+    C, per_bound = np.concatenate([-own.K, G], axis=-2), 1.0 / (1.0 + np.max(np.abs(values), axis=-1))
+    sides = Sides(edge + rows, edge, edge + two_sided)
+    program = ConeProgram(H * per[..., None, None], g * per[..., None], C, sides, values, edge, per_bound)
     tolerance = FEASIBLE_TOLERANCES[np.dtype(g.dtype)]
     end = loop(
         interior_point_starts.MAX_FEASIBLE_ITERATIONS,
@@ -172,8 +166,8 @@ def solve_feasible(
         program.start(),
         until=lambda at: ~(at[-1] > tolerance.residual) | skip,
     )
-    u, (s_c, s), (z_c, z), residual = end[0], *(np.split(x, [program.edge], axis=-1) for x in end[1:3]), end[4]
-    sides = Sides(bounds.upper.shape[-1], 0, bounds.lower.shape[-1])
+    u, (s_c, s), (z_c, z), residual = end[0], *(np.split(x, [edge], axis=-1) for x in end[1:3]), end[4]
+    sides = Sides(rows, 0, two_sided)
     active = np.minimum(sides.merge(np.where(_is_active(z, s), np.ones_like(z), np.zeros_like(z)), 1), 1.0)
     return u, active, residual, *_active_cones(triples(s_c), triples(z_c), skip)
 

@@ -51,8 +51,8 @@ class Cones(NamedTuple):
         """
         y, K = triples(matvec(self.K, x) + self.k), np.matmul(self.K, Z)
         inner = np.maximum(y[..., 0], norm(y[..., 1], y[..., 2]))
+        k = np.concatenate([inner[..., None], y[..., 1:]], axis=-1)
         if active is None:
-            k = np.concatenate([inner[..., None], y[..., 1:]], axis=-1)
             return Cones(K, flatten(k)), K[..., :0, :]
         rows, zero = Scaling(active.t, np.ones_like(y)).rows(K), np.zeros_like(inner)
         edge, tip = (flag[..., None] for flag in (np.maximum(active.edge, active.tip), active.tip))
@@ -63,7 +63,6 @@ class Cones(NamedTuple):
         line = np.concatenate(lines, axis=-2) * np.repeat(1.0 - active.tip, 3, axis=-1)[..., None]
         on = np.repeat(edge[..., 0], 3, axis=-1)
         height = np.stack([inner + active.tip, zero, zero], axis=-1)
-        k = np.concatenate([inner[..., None], y[..., 1:]], axis=-1)
         return Cones(np.where(on[..., None] > 0, line, K), np.where(on > 0, flatten(height), flatten(k))), fixed
 
 

@@ -187,10 +187,8 @@ class ScaledProgram(NamedTuple):
     def row_gradient(self, z: Array) -> Array:
         """C^T z, (..., n), from the multipliers of all sides."""
         forces = self.sides.merge(z)
-        return sum(
-            (forces[..., k, None] * self.C[..., k, :] for k in range(1, forces.shape[-1])),
-            start=forces[..., 0, None] * self.C[..., 0, :],
-        )
+        first, *others = (forces[..., k, None] * self.C[..., k, :] for k in range(forces.shape[-1]))
+        return sum(others, start=first)
 
     def mean(self, products: Array) -> Array:
         """(...): the weighted mean of products over all sides that have a slack."""
@@ -244,12 +242,13 @@ class ScaledProgram(NamedTuple):
         beyond = np.sum(at.x * at.x, axis=-1) > (DIVERGED * size_b) ** 2
         return (np.sum(at.z * at.z, axis=-1) > (DIVERGED * size_g) ** 2) | beyond
 
-    def active(self, at: Iterate) -> Any:
-        """(..., m), truth values: the active set, with all equalities."""
+    def active(self, at: Iterate) -> Array:
+        """(..., m), ones for the active set, with all equalities, otherwise zeros."""
         slack, equality = self.types
         least = MIN_ACTIVE_MULTIPLIER[np.dtype(self.g.dtype)] if self.identify_active else 0.0
         certain = at.z > _larger(ACTIVE_RATIO * at.s, least + 0.0 * at.s)
-        return self.sides.merge(np.where(certain, slack, equality), 1) > 0
+        some = self.sides.merge(np.where(certain, slack, equality), 1) > 0
+        return np.where(some, np.ones_like(at.y), np.zeros_like(at.y))
 
     def normal_matrix(self, w: Array) -> Array:
         """H + C^T diag(w) C, built so that the compiler knows it to be symmetric."""

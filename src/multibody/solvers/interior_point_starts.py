@@ -55,8 +55,8 @@ class Solution(NamedTuple):
     """(...)"""
     residual: Array
     """(...): the largest of the residuals that decide when to stop."""
-    active: Any
-    """(..., m), truth values: rows whose multipliers are certainly not zero, and all with equal bounds."""
+    active: Array
+    """(..., m), ones for rows whose multipliers are certainly not zero, and all with equal bounds, otherwise zeros."""
 
 
 def solve(
@@ -148,8 +148,7 @@ def solve_feasible(
     z = least / s
     start = Iterate(np.zeros_like(g), np.zeros_like(upper), s, z, program.g + program.row_gradient(z))
     end = program.solve(start, MAX_FEASIBLE_ITERATIONS, None, skip)[0]
-    none = np.zeros_like(upper)
-    return end.x, np.where(program.active(end), 1.0 + none, none), program.residual(end, tolerance.gap)
+    return end.x, program.active(end), program.residual(end, tolerance.gap)
 
 
 def _mehrotra_start(program: ScaledProgram) -> Iterate:

@@ -90,7 +90,11 @@ def qp(
     if is_traced(small) or np.count_nonzero(small):
         named |= {"values": (values, 1), "conditions": (conditions, 1), "status": (status, 0), "small": (small, 0)}
         values, conditions, status = evaluate(_refined, named)
-    return _answer(values, conditions, status, program.g.shape[-1], equations)
+    n, rows = program.g.shape[-1], equations + program.rows.upper.shape[-1]
+    x, multipliers, slacks, violated = np.split(values, [n, n + rows, n + 2 * rows], axis=-1)
+    return _answer(
+        x, multipliers, slacks, violated, [conditions[..., j] for j in range(3)], Status.of(status), equations
+    )
 
 
 def _named(arrays: tuple[Any, ...]) -> dict[str, tuple[Array, int]]:
@@ -124,13 +128,13 @@ def _refined(H: Array, g: Array, *arrays: Array) -> tuple[Array, ...]:
     return loop(1, once, (values, conditions, status), until=lambda _: ~(small > 0))
 
 
-def _answer(values: Array, conditions: Array, status: Any, n: int, k: int) -> QPAnswer:
-    """The answer from the results of a kernel, for n unknowns and k equations, the first rows."""
-    rows = (values.shape[-1] - n) // 3
-    multipliers, slacks, violated = (values[..., n + j * rows : n + (j + 1) * rows] for j in range(3))
-    stationarity, feasibility, complementarity = (conditions[..., j] for j in range(3))
+def _answer(
+    x: Array, multipliers: Array, slacks: Array, violated: Array, conditions: Any, status: Any, k: int
+) -> QPAnswer:
+    """The answer for k equations, the first rows, with the residuals of the three conditions of optimality."""
+    stationarity, feasibility, complementarity = conditions
     misses = Residuals(stationarity, feasibility, complementarity, slacks[..., :k], slacks[..., k:], violated)
-    return QPAnswer(values[..., :n], Multipliers(multipliers[..., :k], multipliers[..., k:]), misses, Status.of(status))
+    return QPAnswer(x, Multipliers(multipliers[..., :k], multipliers[..., k:]), misses, Status.of(status))
 
 
 def _check_for_daqp(program: Program, start: Any) -> None:
@@ -167,16 +171,13 @@ def _by_daqp(arrays: tuple[Any, ...], start: Any) -> QPAnswer | None:
     conditions, slacks, fits = judge(
         *[array for array in (x, multipliers, *arrays) if array is not None and array.size]
     )
-    stationarity, feasibility, complementarity = conditions
-    if not (fits and max(stationarity, feasibility, complementarity) <= OPTIMALITY_TOLERANCE[dtype]):
+    if not (fits and max(*conditions) <= OPTIMALITY_TOLERANCE[dtype]):
         return None
     if fits > 1:
         named = {"x": (x, 1), "multipliers": (multipliers, 1)} | _named(arrays)
         if evaluate(_own_residual, named) > OPTIMALITY_TOLERANCE[dtype]:
             return None
-    none = np.zeros_like(slacks)
-    misses = Residuals(stationarity, feasibility, complementarity, slacks[:equations], slacks[equations:], none)
-    return QPAnswer(x, Multipliers(multipliers[:equations], multipliers[equations:]), misses, Status.SOLVED)
+    return _answer(x, multipliers, slacks, np.zeros_like(slacks), conditions, Status.SOLVED, equations)
 
 
 @cache

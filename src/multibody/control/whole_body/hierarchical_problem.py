@@ -177,7 +177,7 @@ class Problem:
         x = np.where(ok, x, np.concatenate([z[..., :n], z[..., n + r :]], axis=-1))
         offset = np.where(ok, w.offset, z[..., n : n + r] - matvec(w.matrix, z[..., :n]))
         unknowns = moving.torque_unknowns(Affine(w.matrix, offset))
-        state = ReducedState.free(x, within)._replace(active=end.active, residuals=(end.residual,))
+        state = ReducedState.free(x, within)._replace(active=end.active, residuals=end.residuals)
         return unknowns, state, self._bounds(unknowns, cones), sizes
 
     @property

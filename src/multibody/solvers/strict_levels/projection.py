@@ -201,7 +201,7 @@ def _optimum(
             end = interior_point_starts.solve(
                 H, g, C, lower, upper, compliance=compliance, lengths=lengths, terms=terms
             )
-            return end.x, np.where(end.active, 1.0 + none, none), end.residual, end.multipliers
+            return end.x, end.active, end.residual, end.multipliers
 
         y, active, residual, forces = solve()
         small = zero

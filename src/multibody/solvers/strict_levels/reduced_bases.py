@@ -62,20 +62,10 @@ class ReducedState(NamedTuple):
         """The state at x after a level that needs no program."""
         return self._replace(x=x, residuals=(*self.residuals, np.zeros_like(x[..., 0])))
 
-    def after(self, end: "Optimum", x: Array | None = None) -> "ReducedState":
-        """The state after a program, with the same directions left."""
-        x, residuals = end.x if x is None else x, (*self.residuals, end.residual)
-        return self._replace(x=x, active_cones=end.active_cones, active=end.active, residuals=residuals)
-
-
-class Optimum(NamedTuple):
-    """The solution of a program of a level."""
-
-    x: Array
-    active: Array
-    """(..., m), of the bounds."""
-    residual: Array
-    active_cones: ActiveCones | None
+    def after_program(self, x: Array, active: Array, residual: Array, skip: Any) -> "ReducedState":
+        """The state at the solution of a program, with the same directions left; skipped samples have no residual."""
+        residual = np.where(skip, np.zeros_like(residual), residual)
+        return self._replace(x=x, active=active, residuals=(*self.residuals, residual))
 
 
 class LocalProgram(NamedTuple):
@@ -106,15 +96,13 @@ def solve_level(
     L, Q = row_factors(B, rank=size.rank, part_of=np.ones_like(A[..., :1, :1]))
     free = x + matvec(Z, matvec(transpose(Q), left_solution(L, missing)))
     left = _complement(Z, Q, size.left - state.idle) if size.least is None else complement(Q, size.least)
-    left = np.matmul(Z, left)
-    left = np.concatenate([left, rest], axis=-1)
-    felt = np.matmul(L, Q)
-    felt = np.concatenate([felt, np.zeros((*felt.shape[:-1], state.idle), felt.dtype)], axis=-1)
+    left = np.concatenate([np.matmul(Z, left), rest], axis=-1)
+    felt = np.concatenate([np.matmul(L, Q), np.zeros((*L.shape[:-1], state.idle), L.dtype)], axis=-1)
     return _free_or(lambda met: _least_squares(felt, missing, state, bounds, met), free, state, bounds)._replace(Z=left)
 
 
-def minimise_residual(A: Array, b: Array, state: ReducedState, bounds: Bounds, skip: Any) -> Optimum:
-    """The x within bounds that minimises |A x - b|, for samples that are not skipped."""
+def minimise_residual(A: Array, b: Array, state: ReducedState, bounds: Bounds, skip: Any) -> ReducedState:
+    """The state at the x within bounds that minimises |A x - b|, for samples that are not skipped."""
     per = 1.0 / scale(A)
     A, missing = A * per[..., None, None], (b - matvec(A, state.x)) * per[..., None]
     return _least_squares(np.matmul(A, state.Z), missing, state, bounds, skip)
@@ -131,7 +119,7 @@ def minimise_norm(state: ReducedState, bounds: Bounds) -> ReducedState:
     def program(x: Array, g: Array) -> LocalProgram:
         return LocalProgram(g[..., None, :], lambda g: (one, g[..., 0, :]), bounds.along(x, Z))
 
-    def solve(met: Any) -> Optimum:
+    def solve(met: Any) -> ReducedState:
         return _optimum(program, (g,), bounds, state, met, identify_active=False)
 
     return _free_or(solve, x - matvec(Z, g), state, bounds)
@@ -164,7 +152,7 @@ def minimise_violation(limits: Bounds, state: ReducedState, bounds: Bounds) -> R
         return LocalProgram(np.zeros_like(G[..., :0, :]), lambda _: (H, g), Bounds(G, lower, upper))
 
     end = _optimum(program, (), limits.above(bounds), state, met)
-    return state.after(end, np.where(met[..., None], x, end.x))
+    return end._replace(x=np.where(met[..., None], x, end.x))
 
 
 def hold(bounds: Bounds, x: Array) -> Any:
@@ -179,17 +167,17 @@ def hold(bounds: Bounds, x: Array) -> Any:
 # ---- the program of a level ------------------------------------------------------------------------------------------
 
 
-def _free_or(solve: Callable[[Any], Optimum], free: Array, state: ReducedState, bounds: Bounds) -> ReducedState:
+def _free_or(solve: Callable[[Any], ReducedState], free: Array, state: ReducedState, bounds: Bounds) -> ReducedState:
     """The state at `free` if that is within bounds, otherwise at the solution of the program of a level."""
     if not bounds.upper.shape[-1]:
         return state.without_program(free)
     met = hold(bounds, free)
     end = solve(met)
-    return state.after(end, np.where(met[..., None], free, end.x))
+    return end._replace(x=np.where(met[..., None], free, end.x))
 
 
-def _least_squares(B: Array, missing: Array, state: ReducedState, bounds: Bounds, skip: Any) -> Optimum:
-    """The x within bounds that minimises |B u - missing|."""
+def _least_squares(B: Array, missing: Array, state: ReducedState, bounds: Bounds, skip: Any) -> ReducedState:
+    """The state at the x within bounds that minimises |B u - missing|."""
 
     def program(x: Array, B: Array, missing: Array) -> LocalProgram:
         def objective(B: Array) -> tuple[Array, Array]:
@@ -208,8 +196,8 @@ def _optimum(
     skip: Any,
     *,
     identify_active: bool = True,
-) -> Optimum:
-    """The solution of a program from a state.
+) -> ReducedState:
+    """The state at the solution of a program.
 
     Without circular cones all of it is in a loop of at most one iteration, which carries what the program needs: no
     program is prepared if all samples skip it.
@@ -226,20 +214,20 @@ def _optimum(
         return _solve(program(state.x, *arrays), bounds.cones, state, skip, identify_active=identify_active)
     active = np.zeros_like(bounds.upper) if state.active is None else state.active
 
-    def once(carry: tuple[Array, ...]) -> tuple[Array, ...]:
+    def once(carry: tuple[Any, ...]) -> tuple[Any, ...]:
         x, active, _, *arrays = carry
         at = state._replace(x=x, active=None if state.active is None else active)
         end = _solve(program(x, *arrays), None, at, skip, identify_active=identify_active)
-        return end.x, end.active, end.residual, *arrays
+        return end.x, end.active, end.residuals[-1], *arrays
 
     x, active, residual, *_ = loop(1, once, (state.x, active, active[..., 0], *arrays), until=lambda _: skip)
-    return Optimum(x, active, np.where(skip, np.zeros_like(residual), residual), None)
+    return state.after_program(x, active, residual, skip)
 
 
 def _solve(
     program: LocalProgram, cones: Cones | None, state: ReducedState, skip: Any, *, identify_active: bool
-) -> Optimum:
-    """The solution of a program, with the rows that are active at earlier levels fixed.
+) -> ReducedState:
+    """The state at the solution of a program, with the rows that are active at earlier levels fixed.
 
     All x that are as good for these levels have such rows at their bounds. As bounds they would leave the feasible set
     without an interior.
@@ -259,17 +247,18 @@ def _solve(
         flat = FLAT_OBJECTIVE[np.dtype(x.dtype)] * gradient_size(*program.objective(program.matrix))
         program, Z, inner = _without_active_rows(program, active, Z, inner)
     H, g = program.objective(program.matrix)
-    own, active_cones = program.bounds._replace(cones=inner), None
+    own = program.bounds._replace(cones=inner)
     if cones is None:
         u, now, residual = interior_point_starts.solve_feasible(H, g, own, skip, flat, identify_active=identify_active)
     else:
         u, now, residual, edge, tip = cone_program.solve_feasible(H, g, own, skip, flat)
         active_cones = ActiveCones(cones.directions(x + matvec(Z, u)), edge, tip)
         active_cones = active_cones if state.active_cones is None else state.active_cones.union(active_cones)
+        state = state._replace(active_cones=active_cones)
     held = none if active is None else active[..., -rows:]
     if identify_active:
         held = np.where(skip[..., None], held, np.maximum(now[..., -rows:], held))
-    return Optimum(x + matvec(Z, u), held, np.where(skip, np.zeros_like(residual), residual), active_cones)
+    return state.after_program(x + matvec(Z, u), held, residual, skip)
 
 
 def _without_active_rows(
