@@ -1,6 +1,6 @@
 """Advice on a simulator or a run: short sentences, none if all is well."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -49,57 +49,55 @@ def states_of(run: Run, most: int = RATE_STATES) -> list[State]:
     return [(run.t[k % len(run.t)], q[k].astype(float), v[k].astype(float)) for k in chosen]
 
 
-def before(step: Step, states: list[State], inputs: Any, memory: Any) -> list[str]:
+def before(step: Step, states: list[State], inputs: Any, memory: Any) -> Iterator[str]:
     """Steps that are too long for what acts at some of these times, configurations (nq,) and velocities (nv,)."""
     tree, dt, method = step.tree, step.dt, step.method
     masses = [crba(tree, q) for _, q, _ in states]
-    told = []
     if isinstance(step.controller, PD) and not method.has_contacts:
         count = len(actuated_indices(tree))
         gains = step.controller.kp, step.controller.kd
         K, D = (np.diag(with_zero_base(tree, np.broadcast_to(k, (count,)))) for k in gains)
         words = f"PD is explicit in method {method.name!r}"
-        told += _explicit([(M, K, D) for M in masses], dt, words, 'or method="contact", which has it implicit')
+        yield from _explicit([(M, K, D) for M in masses], dt, words, 'or method="contact", which has it implicit')
     if isinstance(step.controller, Function) and (step.controller.count == 3 or inputs is not None):
         every = step.control_every
         held = f", held over {every} steps," if every > 1 else ""
         systems = [(M, *_gains(step, state, inputs, memory)) for M, state in zip(masses, states, strict=True)]
         words = f"the controller{held} is explicit"
-        told += _explicit(systems, dt * every, words, 'or simulate.PD, which is implicit in "contact"')
+        yield from _explicit(systems, dt * every, words, 'or simulate.PD, which is implicit in "contact"')
     if step.passive and not method.has_contacts:
         springs, damping = np.diag(spring_stiffness(tree)), np.diag(np.broadcast_to(tree.damping, (tree.nv,)))
         words = f"springs and damping of joints are explicit in method {method.name!r}"
-        told += _explicit([(M, springs, damping) for M in masses], dt, words, 'or method="contact"')
+        yield from _explicit([(M, springs, damping) for M in masses], dt, words, 'or method="contact"')
     if method.has_soft_ground:
-        told += _soft(step, [q for _, q, _ in states])
-    return told + _bounces(step)
+        yield from _soft(step, [q for _, q, _ in states])
+    yield from _bounces(step)
 
 
-def after(step: Step, run: Run) -> list[str]:
+def after(step: Step, run: Run) -> Iterator[str]:
     """The faults of a run."""
-    told = [*run.failures, *run.warnings]
+    yield from (*run.failures, *run.warnings)
     if run.residual is not None and run.residual.size:
         bad = run.residual > max(RESIDUAL, 10.0 * step.scene.tolerance)
         if bad.any():
             worst = np.nanmax(run.residual)
-            told.append(
+            yield (
                 f"impulses of contacts did not agree in {bad.sum()} of {bad.size} rows, by {worst:.1g} m/s at worst: "
                 "more sweeps=, a shorter dt, or fewer contacts on one link"
             )
-    return told + _taken(step, run) + _depth(step, run)
+    yield from (*_taken(step, run), *_depth(step, run))
 
 
-def _explicit(systems: Sequence[tuple[Any, ...]], dt: float, what: str, way_out: str) -> list[str]:
+def _explicit(systems: Sequence[tuple[Any, ...]], dt: float, what: str, way_out: str) -> Iterator[str]:
     """A sentence where M a + D v + K q = 0 is too fast for explicit steps of dt, for one of some M, K and D."""
     rate, frequency = np.max([_rates(*system) for system in systems], axis=0, initial=0.0).tolist()
     fastest = max(rate, frequency)
-    if fastest * dt <= COARSE:
-        return []
     kind = f"decays at {rate:.3g}/s" if rate >= frequency else f"swings at {frequency:.3g} rad/s"
-    return [
-        f"{what} and {kind}, which times {dt:g} s is {fastest * dt:.2g}: unstable from about 2 on; expected steps of "
-        f"at most {COARSE / fastest:.1g} s, {way_out}"
-    ]
+    if fastest * dt > COARSE:
+        yield (
+            f"{what} and {kind}, which times {dt:g} s is {fastest * dt:.2g}: unstable from about 2 on; expected steps "
+            f"of at most {COARSE / fastest:.1g} s, {way_out}"
+        )
 
 
 def _rates(M: NDArray[Any], K: NDArray[Any], D: NDArray[Any]) -> tuple[float, float]:
@@ -131,7 +129,7 @@ def _gains(step: Step, state: State, inputs: Any, memory: Any) -> list[NDArray[A
     return [min(each, key=lambda x: float(np.abs(x).max(initial=0.0))) for each in several]
 
 
-def _soft(step: Step, configurations: list[NDArray[Any]]) -> list[str]:
+def _soft(step: Step, configurations: list[NDArray[Any]]) -> Iterator[str]:
     """A sentence where the springs of the ground swing faster than steps can follow."""
     scene, dt = step.scene, step.dt
     frequency = 0.0
@@ -141,46 +139,42 @@ def _soft(step: Step, configurations: list[NDArray[Any]]) -> list[str]:
             n = touch.R[2]
             _, k, _ = ground_values(ground, {})
             frequency = max(frequency, float(np.sqrt(k * (n @ np.linalg.solve(M, n)))))
-    if frequency * dt <= SOFT:
-        return []
-    return [
-        f"contacts swing on the ground's springs at up to {frequency:.3g} rad/s, which times {dt:g} s is "
-        f"{frequency * dt:.2g}: steps damp bounces more than the ground does; expected steps of at most "
-        f"{SOFT / frequency:.1g} s, or a softer ground"
-    ]
+    if frequency * dt > SOFT:
+        yield (
+            f"contacts swing on the ground's springs at up to {frequency:.3g} rad/s, which times {dt:g} s is "
+            f"{frequency * dt:.2g}: steps damp bounces more than the ground does; expected steps of at most "
+            f"{SOFT / frequency:.1g} s, or a softer ground"
+        )
 
 
-def _bounces(step: Step) -> list[str]:
+def _bounces(step: Step) -> Iterator[str]:
     """A sentence where steps are too long for restitution to be seen."""
     slow = float(bounce_threshold(step.tree, step.dt))
-    if slow <= FAST or not any(float(e) for _, e in step.scene.laws({})):
-        return []
-    return [
-        f"approaches below {slow:.2g} m/s, what gravity changes in {THRESHOLD_STEPS:g} steps of {step.dt:g} s, do "
-        f"not bounce: expected steps of at most {FAST / slow * step.dt:.1g} s for restitution"
-    ]
+    if slow > FAST and any(float(e) for _, e in step.scene.laws({})):
+        yield (
+            f"approaches below {slow:.2g} m/s, what gravity changes in {THRESHOLD_STEPS:g} steps of {step.dt:g} s, do "
+            f"not bounce: expected steps of at most {FAST / slow * step.dt:.1g} s for restitution"
+        )
 
 
-def _taken(step: Step, run: Run) -> list[str]:
+def _taken(step: Step, run: Run) -> Iterator[str]:
     """A sentence where the balance of energy had much to do."""
     share = np.where(np.isfinite(run.share_taken), run.share_taken, 0.0)
-    if not share.size or share.max() <= TAKEN:
-        return []
-    worst = np.unravel_index(share.argmax(), share.shape)
-    return [
-        f"{run.taken[worst]:.2g} J that no force had put in were taken away, {share[worst]:.2g} of the largest kinetic "
-        f"energy: links turn too far in a step of {step.dt:g} s, expected a shorter one"
-    ]
+    if share.max(initial=0.0) > TAKEN:
+        worst = np.unravel_index(share.argmax(), share.shape)
+        yield (
+            f"{run.taken[worst]:.2g} J that no force had put in were taken away, {share[worst]:.2g} of the largest "
+            f"kinetic energy: links turn too far in a step of {step.dt:g} s, expected a shorter one"
+        )
 
 
-def _depth(step: Step, run: Run) -> list[str]:
+def _depth(step: Step, run: Run) -> Iterator[str]:
     """A sentence where contacts are deep in the ground."""
     method, scene = step.method, step.scene
     configurations = [q for _, q, _ in states_of(run, DEPTH_STATES)]
     if not scene.grounded or not configurations:
-        return []
+        return
     depth = -float(np.min(gaps(step.tree, scene.grounded, np.stack(configurations))))
-    if depth <= method.max_penetration:
-        return []
-    told = "a stiffer ground" if method.has_soft_ground else "a shorter dt"
-    return [f"a contact is {1e3 * depth:.2g} mm deep in the ground: expected {told}, or a start above the ground"]
+    if depth > method.max_penetration:
+        remedy = "a stiffer ground" if method.has_soft_ground else "a shorter dt"
+        yield f"a contact is {1e3 * depth:.2g} mm deep in the ground: expected {remedy}, or a start above the ground"

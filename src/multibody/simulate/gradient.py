@@ -22,7 +22,7 @@ from multibody.geometry._arrays import floats
 from multibody.simulate.clock import step_number, time_of
 from multibody.simulate.contact import height_jump
 from multibody.simulate.inputs_and_parameters import Arguments, arguments_of
-from multibody.simulate.nested_state import map_arrays
+from multibody.simulate.nested_state import map_arrays, with_prefix
 from multibody.simulate.pd import PD
 from multibody.simulate.signatures import check_signature
 from multibody.simulate.simulator import Simulator
@@ -161,9 +161,7 @@ class CostGradient:
         axis = np.ndim(value)
         if self.running is not None:
             value = value + stored.pop("running").sum(axis=axis)
-        weights = {
-            name: by_end[name] if name in by_end else map_arrays(np.zeros_like, last[name]) for name in self._names
-        }
+        weights = {name: map_arrays(np.zeros_like, last[name]) for name in self._names} | by_end
         zeros = {name: np.zeros((*np.shape(value), *given.cores[name])) for name in given.still}
         totals = {name: by_values.get(name, x) for name, x in zeros.items()}
         moving = {name: np.flip(x, x.ndim - 2) for name, x in given.moving.items()}
@@ -272,7 +270,7 @@ class CostGradient:
 
     def _named(self, names: tuple[str, ...], values: Mapping[str, Any], state: Any, data: Any) -> dict[str, Any]:
         """The arguments that a cost asks for by name."""
-        parameters = {name.removeprefix("parameter:"): x for name, x in values.items() if name.startswith("parameter:")}
+        parameters = with_prefix(values, "parameter:")
         every = {"inputs": self._step._input(values), "state": state.get("memory")}
         every |= {"parameters": _Named("parameters", parameters), "data": _Named("data", data)}
         return {name: every[name] for name in names}

@@ -50,8 +50,7 @@ class Arguments(NamedTuple):
 def arguments_of(step: Step, steps: int | None, inputs: Any, wrenches: Any, parameters: Any) -> Arguments:
     """Checked arrays under the names that a step has for them; without `steps`, those of one sample in one step."""
     tree, controller = step.tree, step.controller
-    moving: dict[str, NDArray[Any]] = {}
-    still: dict[str, NDArray[Any]] = {}
+    moving, still = {}, {}
     for name, x in (_inputs(inputs, controller) | _wrenches(tree, wrenches)).items():
         what, n = _argument(name), 6 if name.startswith("wrench") else "n"
         array = floats(x, what)

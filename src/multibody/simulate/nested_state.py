@@ -61,6 +61,11 @@ def broadcast_state(state: Any, shapes: Any, batch: tuple[int, ...]) -> Any:
     return np.broadcast_to(state, (*batch, *shapes))
 
 
+def with_prefix(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """The values whose names begin with a prefix, by the rest of their names."""
+    return {name.removeprefix(prefix): x for name, x in values.items() if name.startswith(prefix)}
+
+
 def map_arrays(function: Callable[..., Any], state: Any, *others: Any) -> Any:
     """function(array, ...) of each array of a state, and of those of other states that are nested as it is."""
     arrays, layout = flatten_to_list(state)

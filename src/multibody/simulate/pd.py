@@ -43,9 +43,8 @@ class PD:
     def check(self, tree: Tree) -> None:
         """Refuse gains whose number is not that of the joints."""
         n = len(actuated_indices(tree))
-        for name in ("kp", "kd"):
-            if getattr(self, name).shape not in ((), (n,)):
-                shape = getattr(self, name).shape
+        for name, shape in (("kp", self.kp.shape), ("kd", self.kd.shape)):
+            if shape not in ((), (n,)):
                 raise InputError(f"PD, {name}: expected a number or {n}, one for each velocity, got shape {shape}")
 
     def goal(self, tree: Tree, home: ArrayLike) -> NDArray[Any]:

@@ -18,6 +18,7 @@ from multibody.simulate.clock import NAMES
 from multibody.simulate.contact import height_jump
 from multibody.simulate.contact.ground import Ground
 from multibody.simulate.divergence import WORDS, SimulationWarning
+from multibody.simulate.nested_state import with_prefix
 
 ROWS = ("q", "v", "tau", "forces", "residual", "sweeps", "pair_forces", "constraint_forces", "touchdown", "liftoff")
 """The recorded quantities besides the user's outputs."""
@@ -74,9 +75,8 @@ class Run:
     @staticmethod
     def of(t: NDArray[Any], record: Mapping[str, Any], **rest: Any) -> "Run":
         """Make a run of the arrays that a scan returns, and of its other fields."""
-        outputs = {name.removeprefix("output:"): x for name, x in record.items() if name.startswith("output:")}
         rows = {name: record.get(name) for name in ROWS}
-        return Run(t, **rows, outputs=outputs, **rest)  # type: ignore[arg-type]
+        return Run(t, **rows, outputs=with_prefix(record, "output:"), **rest)  # type: ignore[arg-type]
 
     @property
     def last(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -124,7 +124,7 @@ class Run:
     @property
     def warnings(self) -> list[str]:
         """A sentence for each sample in which the ground's height jumps under a contact: which, when, how deep."""
-        return height_jump.sentences(self.state, self.about)
+        return list(height_jump.sentences(self.state, self.about))
 
     def energy(self) -> NDArray[Any]:
         """(..., rows): kinetic and potential energy together, in J.  [RD 3.28-3.33]"""
@@ -138,8 +138,7 @@ class Run:
 
     def _values(self) -> dict[str, Any] | None:
         """The parameters of inertia and gravity, with an axis for the rows."""
-        robot = self._robot("parameters")
-        shapes = robot.tree.parameter_shapes
+        shapes = self._robot("parameters").tree.parameter_shapes
         values = {}
         for name, x in self.parameters.items():
             if name not in ("damping", "friction"):
@@ -256,19 +255,17 @@ def with_warning(run: Run) -> Run:
 
 def about(simulator: Any) -> dict[str, Any]:
     """The content of a simulator that the state of its runs depends on, as JSON."""
-    spheres = [[contact.radius, *contact.point] for contact in simulator.contacts]
     pairs = [[[each.frame, each.radius, *each.point] for each in (a.first, a.second)] for a in simulator.pairs]
-    scene = simulator._step.scene
     return {
         "robot": simulator.robot.name,
         "digest": simulator.robot.model.digest,
         "method": simulator.method,
         "dt": simulator.dt,
         "contacts": [contact.frame for contact in simulator.contacts],
-        "spheres": spheres,
+        "spheres": [[contact.radius, *contact.point] for contact in simulator.contacts],
         "grounds": [_surface(ground) for ground in simulator.grounds],
         "pairs": pairs,
-        "joints": scene.bounds.velocities.tolist(),
+        "joints": simulator._step.scene.bounds.velocities.tolist(),
         "constraints": [] if simulator.constraints is None else list(simulator.constraints.row_names),
         "version": import_module("multibody").__version__,
     }

@@ -10,6 +10,7 @@ import numpy as np
 from multibody._saving import check_place
 from multibody.errors import InputError
 from multibody.robot import Robot
+from multibody.simulate.nested_state import with_prefix
 from multibody.simulate.run import ROWS, Run
 from multibody.tracing.record.layout import flatten_to_list, rebuild
 
@@ -57,6 +58,6 @@ def load(path: str | PathLike[str], robot: Robot | None = None) -> Run:
         raise InputError(f"load: {str(path)!r} is of another version of the format than {FORMAT}: simulate again")
     if robot is not None and robot.model.digest != about["digest"]:
         raise InputError(f"load: the run is of another robot, {about['robot']!r}, than {robot.name!r}: digests differ")
-    state = rebuild(about.pop("layout"), (x for name, x in arrays.items() if name.startswith("state:")))
-    parameters = {name.removeprefix("parameter:"): x for name, x in arrays.items() if name.startswith("parameter:")}
+    state = rebuild(about.pop("layout"), iter(with_prefix(arrays, "state:").values()))
+    parameters = with_prefix(arrays, "parameter:")
     return Run.of(arrays["t"], arrays, state=state, parameters=parameters, about=about, robot=robot)

@@ -32,7 +32,7 @@ from multibody.simulate.controllers import Function, check_period, controller_of
 from multibody.simulate.free_memory import check_memory
 from multibody.simulate.inputs_and_parameters import Arguments, arguments_of, functions_of
 from multibody.simulate.methods import METHODS
-from multibody.simulate.nested_state import batches_of, broadcast_batches, broadcast_state, shapes_of
+from multibody.simulate.nested_state import batches_of, broadcast_batches, broadcast_state, shapes_of, with_prefix
 from multibody.simulate.pd import PD
 from multibody.simulate.run import Run, about, with_warning
 from multibody.simulate.step import Step, tree_values
@@ -205,8 +205,7 @@ class Simulator:
         rows = sum(piece["q"].shape[len(batch)] for piece in pieces)
         record = {name: np.concatenate([piece[name] for piece in pieces], axis=len(batch)) for name in pieces[0]}
         t = row_times(start, every, rows, self.dt)
-        values = {name.removeprefix("parameter:"): x for name, x in given.still.items() if "parameter:" in name}
-        own = tree_values(self.tree, values)
+        own = tree_values(self.tree, with_prefix(given.still, "parameter:"))
         run = Run.of(t, record, state=after, parameters=own, about=self._about, robot=self.robot)
         return with_warning(run)
 

@@ -15,6 +15,7 @@ from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import Function
 from multibody.simulate.divergence import diverges, fault
 from multibody.simulate.method import Method, StepResult, StepStart
+from multibody.simulate.nested_state import with_prefix
 from multibody.simulate.pd import PD
 from multibody.simulate.step_forces import StepForces
 
@@ -53,8 +54,8 @@ class Step:
 
     def __call__(self, state: dict[str, Any], values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The next state and the record; `values` has inputs, pushes and parameters by their names."""
-        parameters = _named(values, "parameter:")
-        tree, pushes = self.tree.with_values(**tree_values(self.tree, parameters)), _named(values, "wrench:")
+        parameters = with_prefix(values, "parameter:")
+        tree, pushes = self.tree.with_values(**tree_values(self.tree, parameters)), with_prefix(values, "wrench:")
         own, gains = (self.controller, self._input(values), state.get("memory")), self._gains(parameters)
         held, due = state.get("held"), state["phase"] < 0.5 if "phase" in state else None
         forces = StepForces(
@@ -67,7 +68,7 @@ class Step:
         return self._after(state, result), self._recorded(start, result)
 
     def _input(self, values: Mapping[str, Any]) -> Any:
-        return values["input"] if "input" in values else _named(values, "input:") or self.goal
+        return values["input"] if "input" in values else with_prefix(values, "input:") or self.goal
 
     def _gains(self, parameters: Mapping[str, Any]) -> Any:
         if not isinstance(self.controller, PD):
@@ -106,10 +107,6 @@ class Step:
                 raise InputError(f"outputs, {name}: expected a function that returns one array")
             record[f"output:{name}"] = output
         return record
-
-
-def _named(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    return {name.removeprefix(prefix): x for name, x in values.items() if name.startswith(prefix)}
 
 
 def tree_values(tree: Tree, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ flat there; a jump is not. The first jump of a run that matters is kept in its s
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -80,25 +80,22 @@ def _steepest_change(ground: Ground, start: NDArray[Any], end: NDArray[Any]) -> 
     return b[2] - a[2], np.sqrt(dot(b[:2] - a[:2], b[:2] - a[:2]))
 
 
-def sentences(state: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
+def sentences(state: Mapping[str, Any], about: Mapping[str, Any]) -> Iterator[str]:
     """A sentence for each sample of a state with a jump: which contact of `Run.about`, when, how deep."""
-    if "jump" not in state:
-        return []
-    found, jumps = [], np.asarray(state["jump"])
+    jumps = np.asarray(state.get("jump", START))
     for index in np.argwhere(jumps[..., 0] >= 0).tolist():
         step, contact, change, depth = jumps[tuple(index)].tolist()
         which = f"sample {', '.join(map(str, index))}: " if index else ""
         jump = f"the ground's height jumps by {change:.3g} m under" if change else "the ground is above the centre of"
-        found.append(
+        yield (
             f"{which}{jump} contact {contact:.0f}, {about['contacts'][int(contact)]!r}, "
             f"at t = {step * about['dt']:g} s; it is {1e3 * depth:.3g} mm deep"
         )
-    return found
 
 
 def warn(state: Mapping[str, Any], about: Mapping[str, Any], place: str = "", *, stacklevel: int) -> None:
     """Warn of jumps: the first sentence, and the number of the others and the place where they are."""
-    if found := sentences(state, about):
+    if found := list(sentences(state, about)):
         others = f" (and {len(found) - 1} more{place})" if found[1:] else ""
         warnings.warn(
             f"{found[0]}{others}. Contacts pass through risers: use a height that rises over at least the "

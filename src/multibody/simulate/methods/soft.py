@@ -52,10 +52,9 @@ class Spring(NamedTuple):
 
 def initial_state(tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
     """The state of "contact", the anchors of the springs, (pairs, 3) in m, and their velocities in m/s."""
-    if not scene.grounded:
-        return CONTACT.initial_state(tree, scene, q)
-    slips = np.zeros((len(scene.grounded), 3))
-    return CONTACT.initial_state(tree, scene, q) | {"anchors": _nearest_points(tree, scene.grounded, q), "slips": slips}
+    state, pairs = CONTACT.initial_state(tree, scene, q), scene.grounded
+    springs = {"anchors": _nearest_points(tree, pairs, q), "slips": np.zeros((len(pairs), 3))} if pairs else {}
+    return state | springs
 
 
 def step(start: StepStart) -> StepResult:
