@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -63,7 +64,10 @@ def multi_task_control(
     array([1., 0., 0.])
     """
     parts = supporting_contacts(expect_robot(robot), contacts)
-    tasks, wishes = _tasks_and_accelerations(robot.tree, levels)
+    lists = check_lists(levels, "pairs (task, acceleration)", _is_pair)
+    pairs = [[(task.on(robot.tree), wanted) for task, wanted in level] for level in lists]
+    tasks = tuple(tuple(task for task, _ in level) for level in pairs)
+    wishes = [floats(wanted, f"the acceleration of task {task.name!r}", task.rows) for task, wanted in chain(*pairs)]
     check_frozen((task for level in tasks for task in level), "task")
     return _function(robot, tasks, parts)(q, v, *wishes, out=out, threads=threads)
 
@@ -81,18 +85,8 @@ def accelerations(
     return lexicographic(stacked)[0]
 
 
-def _tasks_and_accelerations(tree: Tree, levels: Any) -> tuple[Tasks, list[Array]]:
-    """The tasks of each list, on the robot, and what they are to have, one after the other."""
-
-    def is_pair(x: Any) -> bool:
-        return isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], Task)
-
-    lists = check_lists(levels, "pairs (task, acceleration)", is_pair)
-    on = [[(task.on(tree), wanted) for task, wanted in level] for level in lists]
-    wishes = [
-        floats(wanted, f"the acceleration of task {task.name!r}", task.rows) for level in on for task, wanted in level
-    ]
-    return tuple(tuple(task for task, _ in level) for level in on), wishes
+def _is_pair(x: Any) -> bool:
+    return isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], Task)
 
 
 @lru_cache(maxsize=64)
@@ -103,9 +97,8 @@ def _function(robot: Robot, tasks: Tasks, contacts: tuple[Constraint, ...]) -> R
 
     def torques(q: Array, v: Array, *wishes: Array) -> Array:
         own = iter(wishes)
-        y = rnea.rnea(
-            tree, q, v, accelerations(tree, [[(x, next(own)) for x in level] for level in tasks], contacts, q, v)
-        )
+        levels = [[(task, next(own)) for task in level] for level in tasks]
+        y = rnea.rnea(tree, q, v, accelerations(tree, levels, contacts, q, v))
         return distribute_torques(tree, contacts, q, y) if contacts else y
 
     return robot_function(robot, torques, STATE | rows_of, {}, "control.multi_task_control", tasks, contacts)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import branches_with, check_needed, check_number, supporting_contacts
-from multibody.control._robot_controller import RobotController, robot_function
+from multibody.control._robot_controller import STATE, RobotController, robot_function
 from multibody.control.joint_space import joint_gains
 from multibody.control.operational_space_laws import Laws
 from multibody.control.pose_error import ERRORS, ROTATION_VECTOR, ROWS
@@ -251,12 +251,11 @@ class OperationalSpace(RobotController):
     def _inputs(self, name: str) -> tuple[dict[str, Kind], dict[str, Kind]]:
         m = self.count
         q: dict[str, Kind] = {"q": "configuration"}
-        q_v: dict[str, Kind] = {**q, "v": "velocity"}
         wishes: dict[str, Kind] = dict.fromkeys(("acceleration", "twist", "kp", "kd", "wrench", "motion"), m)
         wishes |= {"pose": "pose", "axes": "rotation", "tau0": "force"}
-        spring: dict[str, Kind] = {**q_v, "pose": "pose", "stiffness": (m, m), "damping": (m, m)}
+        spring: dict[str, Kind] = {**STATE, "pose": "pose", "stiffness": (m, m), "damping": (m, m)}
         moving: dict[str, Kind] = {"twist": m, "acceleration": m, "inertia": (m, m), "external": m, "tau0": "force"}
-        return {"torques": (q_v, wishes), "impedance": (spring, moving), "bias": (q_v, {})}.get(name, (q, {}))
+        return {"torques": (STATE, wishes), "impedance": (spring, moving), "bias": (STATE, {})}.get(name, (q, {}))
 
 
 def _free_mass(tree: Tree, frame: str) -> Any:

@@ -3,7 +3,6 @@
 [RD §3.9, §3.9.3, §3.9.4]
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +47,11 @@ class Laws:
     def torques(self, tree: Tree, q: Array, v: Array, **wishes: Any) -> Array:
         """τ for a motion and a wrench.  [RD 3.90-3.99]"""
         task, v = self.task(tree, q), base_velocity.to_left(tree, q, v)
-        axes, wanted, push = wishes.get("axes"), self._wanted_acceleration(task, v, wishes), None
+        axes, wanted, push = wishes.get("axes"), wishes.get("acceleration", np.zeros_like(task.J[..., 0])), None
+        if "kp" in wishes:  # [RD 3.91]
+            wanted = wanted + along(axes, wishes["kp"], self._pose_error(task, wishes["pose"]))
+        if "kd" in wishes:
+            wanted = wanted + along(axes, wishes["kd"], self._velocity_error(task, v, wishes.get("twist")))
         if "motion" in wishes:
             wanted = along(axes, wishes["motion"], wanted)
         if "wrench" in wishes:
@@ -99,15 +102,6 @@ class Laws:
         """1 - J^T J̄^T."""
         J = jacobian.jacobian(tree, self.frame, q, "mixed")[..., self.chosen, :]
         return eye_like(J, J.shape[-1]) - transpose(np.matmul(self.inverse(tree, q), J))
-
-    def _wanted_acceleration(self, task: TaskDynamics, v: Array, wishes: Mapping[str, Any]) -> Array:
-        """w'* + kp Δ + kd (w* - w), (..., m).  [RD 3.91]"""
-        wanted, axes = wishes.get("acceleration", np.zeros_like(task.J[..., 0])), wishes.get("axes")
-        if "kp" in wishes:
-            wanted = wanted + along(axes, wishes["kp"], self._pose_error(task, wishes["pose"]))
-        if "kd" in wishes:
-            wanted = wanted + along(axes, wishes["kd"], self._velocity_error(task, v, wishes.get("twist")))
-        return wanted
 
     def _pose_error(self, task: TaskDynamics, pose: Pose) -> Array:
         """Δ, (..., m), along the world's axes.  [RD 3.91-3.92]"""

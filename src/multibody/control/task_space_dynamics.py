@@ -74,8 +74,7 @@ class TaskDynamics:
     def inverse(self) -> Array:
         """J̄ = M^-1 J^T Λ, (..., nv, m): the inverse of J that moves the least mass."""
         spread = self.free / np.sqrt(self.half.D_inv)[..., :, None]
-        columns = [self.half.solve_DL(spread[..., :, k]) for k in range(spread.shape[-1])]
-        return np.matmul(np.stack(columns, axis=-1), self.inertia)
+        return np.matmul(self.half.solve_DL_columns(spread), self.inertia)
 
     def _whitened(self, force: Array) -> Array:
         """D^-1/2 L^-T τ, (..., nv)."""

@@ -49,7 +49,9 @@ class Reaching:
     def errors(self, q: NDArray[Any], targets: Sequence[Pose]) -> tuple[NDArray[Any], NDArray[Any]]:
         """(..., goals), twice: the lengths of the errors of position, in m, and of rotation, in rad."""
         pairs = [goal.errors(self.tree, q, target) for goal, target in zip(self.goals, targets, strict=True)]
-        lengths = [np.stack([_length(part) for part in parts], axis=-1) for parts in zip(*pairs, strict=True)]
+        lengths = [
+            np.stack([np.linalg.norm(part, axis=-1) for part in parts], axis=-1) for parts in zip(*pairs, strict=True)
+        ]
         return lengths[0], lengths[1]
 
     def rows(self, q: NDArray[Any], targets: Sequence[Pose]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -68,13 +70,7 @@ class Reaching:
     def step_within_limits(self, q: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
         """q after a step, within the limits to the last digit."""
         q = configuration.integrate(self.tree, q, d)
-        columns = [q[..., k] for k in range(self.tree.nq)]
-        for k, (lower, upper) in enumerate(zip(self.lower, self.upper, strict=True)):
-            if np.isfinite(lower):
-                columns[k] = np.maximum(columns[k], lower)
-            if np.isfinite(upper):
-                columns[k] = np.minimum(columns[k], upper)
-        return np.stack(columns, axis=-1)
+        return np.minimum(np.maximum(q, self.lower), self.upper)
 
 
 def damped_least_squares(
@@ -96,18 +92,14 @@ def damped_least_squares(
     Returns:
         q, its errors of position and of rotation, and the number of iterations.
     """
-    nearer = np.zeros(problem.tree.nv) if posture is None else posture
-
-    def towards(q: NDArray[Any]) -> NDArray[Any]:
-        return (configuration.difference(problem.tree, q, nearer) if posture is not None else nearer) * problem.moving
 
     def advance(q: NDArray[Any]) -> NDArray[Any]:
         e, J = problem.rows(q, targets)
-        rest = towards(q)
         low, high = problem.joint_margins(q)
         damping = DAMPING_FACTOR * dot(e, e) + settings[..., 3]
         if posture is None:
             return step(J, e, low, high, damping)
+        rest = configuration.difference(problem.tree, q, posture) * problem.moving
         rest = np.minimum(np.maximum(rest, low), high)
         return rest + step(J, e - matvec(J, rest), low - rest, high - rest, damping)
 
@@ -119,7 +111,7 @@ def damped_least_squares(
     def body(carry: Any) -> Any:
         q, count, *last = carry
         d = advance(q)
-        return (problem.step_within_limits(q, d), count + 1.0, *([_length(d)] if last else []))
+        return (problem.step_within_limits(q, d), count + 1.0, *([np.linalg.norm(d, axis=-1)] if last else []))
 
     start = (q, np.zeros_like(q[..., 0])) + (() if posture is None else (1.0 + np.zeros_like(q[..., 0]),))
     q, count, *_ = loop(MAX_ITERATIONS, body, start, until=over)
@@ -156,7 +148,7 @@ def reference_step(problem: Reaching, q: NDArray[Any], targets: Sequence[Pose]) 
     """(..., 2): the norm of the damped pseudo-inverse's step towards the targets, and its largest number."""
     e, J = problem.rows(q, targets)
     d = damped_step(J, e, REFERENCE_DAMPING + np.zeros_like(e[..., 0]))
-    return np.stack([_length(d), np.max(np.abs(d), axis=-1)], axis=-1)
+    return np.stack([np.linalg.norm(d, axis=-1), np.max(np.abs(d), axis=-1)], axis=-1)
 
 
 def within_tolerance(problem: Reaching, q: NDArray[Any], targets: Sequence[Pose], tolerances: NDArray[Any]) -> Any:
@@ -190,8 +182,3 @@ def damped_step(J: NDArray[Any], e: NDArray[Any], damping: Any) -> NDArray[Any]:
     """(..., nv): J^T (J J^T + λ 1)^-1 e, which is (J^T J + λ 1)^-1 J^T e.  [RD 2.207]"""
     A = np.matmul(J, transpose(J)) + damping[..., None, None] * eye_like(e, e.shape[-1])
     return matvec(transpose(J), linalg.solve(A, e[..., None], definite=True)[..., 0])
-
-
-def _length(x: NDArray[Any]) -> NDArray[Any]:
-    """(...): the norm of (..., n), of n = 0 too."""
-    return np.sqrt(np.sum(x * x, axis=-1))

@@ -50,7 +50,10 @@ class Goal:
     def rows(self, tree: Tree, q: NDArray[Any], target: Pose) -> tuple[NDArray[Any], NDArray[Any]]:
         """(..., m) and (..., m, nv): the errors side by side, and the Jacobian of what they are errors of."""
         position, rotation = self.errors(tree, q, target)
-        J = self._jacobian(tree, q)
+        if self.reference is None:
+            J = jacobian.jacobian(tree, self.frame, q, "mixed")
+        else:
+            J = jacobian.relative_jacobian(tree, self.frame, self.reference, q, representation="mixed")
         J_P, J_R = J[..., list(self.positions), :], J[..., 3:, :]
         if not self.turns:
             return position, J_P
@@ -63,11 +66,6 @@ class Goal:
         """The pose of the frame in the world, or in the reference."""
         W_H_F = kinematics.pose(tree, self.frame, q)
         return W_H_F if self.reference is None else kinematics.pose(tree, self.reference, q).inverse() @ W_H_F
-
-    def _jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-        if self.reference is None:
-            return jacobian.jacobian(tree, self.frame, q, "mixed")
-        return jacobian.relative_jacobian(tree, self.frame, self.reference, q, representation="mixed")
 
 
 def goal(tree: Tree, frame: str, axes: str, reference: str | None) -> Goal:

@@ -232,13 +232,9 @@ class InverseKinematics(RobotController):
         table, rows, drawn = self._tables[seed]
         options = {} if threads is None else {"threads": threads}
 
-        def run(name: str) -> Any:
-            def call(q: Any, rounds: int, *targets: Any, careful: bool = False) -> Any:
-                settings = _repeat(self._settings(rounds, careful=careful), len(q))
-                postures = (_repeat(x, len(q)) for x in self._postures if name == "damped_least_squares")
-                return self.kernel(name)(q, settings, *targets, *postures, **options)
-
-            return call
+        def run(name: str, postures: Any, q: Any, rounds: int, *targets: Any, careful: bool = False) -> Any:
+            settings = self._settings(rounds, careful=careful)
+            return self.kernel(name)(q, settings, *targets, *postures, **options)
 
         def reference(starts: Any, *targets: Any) -> Any:
             return self.kernel("reference_step")(starts, *targets, **options)
@@ -251,7 +247,7 @@ class InverseKinematics(RobotController):
         def order(starts: Any, *targets: Any) -> Any:
             return seeds.order(rows, self._features(starts, *targets), nearest(starts, *targets))
 
-        both = run("damped_least_squares"), run("levenberg_marquardt")
+        both = partial(run, "damped_least_squares", self._postures), partial(run, "levenberg_marquardt", ())
         limits = self._tolerances, self._seeds
         return multi_start.Attempts(*both, reference, nearest, order, table, self._with_bases, *limits)
 
@@ -310,7 +306,8 @@ MAX_SEEDS = seeds.COUNT - 1
 def kept_solver(robot: Robot, frame: str | Sequence[str], options: Mapping[str, Any]) -> InverseKinematics:
     """A solver that is made once for equal robots, frames and options."""
     try:
-        return _cached(robot, frame if isinstance(frame, str | Pose) else tuple(frame), tuple(sorted(options.items())))
+        frames = frame if isinstance(frame, str | Pose) else tuple(frame)
+        return _cached(robot, frames, **dict(sorted(options.items())))
     except TypeError:  # a posture that is an array, or what the solver refuses
         parameters = signature(InverseKinematics).parameters.values()
         names = [parameter.name for parameter in parameters if parameter.kind is Parameter.KEYWORD_ONLY]
@@ -321,16 +318,7 @@ def kept_solver(robot: Robot, frame: str | Sequence[str], options: Mapping[str, 
         return InverseKinematics(robot, frame, **options)
 
 
-@lru_cache(maxsize=64)
-def _cached(robot: Robot, frame: str | tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> InverseKinematics:
-    return InverseKinematics(robot, frame, **dict(options))
-
-
-def _repeat(x: NDArray[Any], count: int) -> NDArray[Any]:
-    """(count, n): as many copies of (n,)."""
-    rows = np.empty((count, len(x)), x.dtype)
-    rows[:] = x
-    return rows
+_cached = lru_cache(maxsize=64)(InverseKinematics)
 
 
 def _round_inward(upper: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

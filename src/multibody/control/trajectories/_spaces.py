@@ -127,9 +127,7 @@ def between(a: Any, b: Any) -> tuple[Space, Any]:
     if isinstance(a, Pose | Rotation):
         arrays = zip(a._arrays(), b._arrays(), strict=True)
         return through(a._from_arrays(*(np.stack(parts, axis=len(a.shape)) for parts in arrays)))
-    if not ends[0].ndim:
-        return Vectors(numbers=True), np.stack([x[..., None] for x in ends], axis=-2)
-    return Vectors(numbers=False), np.stack(ends, axis=-2)
+    return through(np.stack(ends, axis=-2 if ends[0].ndim else 0))
 
 
 def through(points: Any) -> tuple[Space, Any]:
@@ -154,8 +152,7 @@ def rates_of(space: Space, points: Any, x: ArrayLike | None, what: str) -> NDArr
     if x is None:
         return np.zeros(n)
     array = check_finite(floats(x, what), what)
-    array = array[..., None] if isinstance(space, Vectors) and space.numbers else array
-    return floats(array, what, n)
+    return floats(array[..., None] if isinstance(space, Vectors) and space.numbers else array, what, n)
 
 
 def paces(space: Space, step: NDArray[Any], velocity: Any, acceleration: Any) -> tuple[NDArray[Any], NDArray[Any]]:

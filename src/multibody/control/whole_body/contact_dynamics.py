@@ -58,11 +58,6 @@ class Dynamics(NamedTuple):
         return len(self.actuated)
 
     @property
-    def a(self) -> Affine:
-        """The acceleration, of (tau, w)."""
-        return Affine(self.half.M_inv_R_T, self.free_a)
-
-    @property
     def max_acceleration(self) -> Array:
         """(...): the largest acceleration of a joint that a torque of 1 there makes, with all that carries it fixed.
 
@@ -104,7 +99,9 @@ class Dynamics(NamedTuple):
         one = np.broadcast_to(np.eye(n, dtype=self.v.dtype), (*self.v.shape[:-1], n, n))
         none = np.zeros_like(one[..., 0])
         tau, w = Affine(one[..., :k, :], none[..., :k]), Affine(one[..., k:, :], none[..., k:])
-        return Unknowns(_with_idle(tau, within), self.forces.of(w), _with_idle(self.a, within))
+        return Unknowns(
+            _with_idle(tau, within), self.forces.of(w), _with_idle(Affine(self.half.M_inv_R_T, self.free_a), within)
+        )
 
 
 def unit_of(tree: Tree) -> float:

@@ -133,9 +133,6 @@ class Problem:
         return self.cones and self.cones.force_rows(self.contacts, unit_of(self.tree), values.get("normals"), mask)
 
     def _bounds(self, unknowns: Unknowns, cones: ForceRows | None) -> Bounds:
-        return self._plain_bounds(unknowns, cones).normalized()
-
-    def _plain_bounds(self, unknowns: Unknowns, cones: ForceRows | None) -> Bounds:
         """The rows of torque limits and friction cones, in their own units."""
         bounds = Bounds.none(unknowns.a.matrix[..., 0, :]) if cones is None else cones.bounds(unknowns.f)
         if self.torques is None:
@@ -152,7 +149,7 @@ class Problem:
         everything, n, sizes = moving.all_unknowns(), moving.torques, self.plan(values.get("active") is not None)
         if not self.contacts:
             free = ReducedState.free(np.zeros_like(moving.half.Z[..., 0, :]))
-            return everything, free, self._bounds(everything, cones), sizes
+            return everything, free, self._bounds(everything, cones).normalized(), sizes
         pushes, cone, unit = moving.forces, self.cones or FrictionCones(1.0), unit_of(self.tree)
         weight = self.tree.mass / unit * float(np.linalg.norm(self.tree.gravity))
         center = cone.central_forces(self.contacts, weight, unit, values.get("normals"), mask)
@@ -160,25 +157,25 @@ class Problem:
         K, k = moving.all_contact_a
         start = ReducedState.free(np.concatenate([np.zeros_like(K[..., 0, :n]), center], axis=-1))
         if not self.eliminate:
-            bounds = self._bounds(everything, cones)
+            bounds = self._bounds(everything, cones).normalized()
             return everything, reduced_bases.solve_level(K, -k, scale(K), start, bounds, sizes[0]), bounds, sizes[1:]
         w = moving.forces_of_torques()
         idle = 1e-9 if pushes.mask is None else 1e-9 + (1.0 - pushes.mask)[..., None, :]
         r = w.offset.shape[-1]
         tau = matvec(transpose(w.matrix), _solve_regularized(w.matrix, idle, center[..., :r] - w.offset))
         x, unknowns = np.concatenate([tau, center[..., r:]], axis=-1), moving.torque_unknowns(w)
-        bounds = self._bounds(unknowns, cones)
+        bounds = self._bounds(unknowns, cones).normalized()
         within = pushes.within if self._within_is_idle else 0
         if not bounds.upper.shape[-1]:
             return unknowns, ReducedState.free(x, within)._replace(residuals=(np.zeros_like(x[..., 0]),)), bounds, sizes
         ok = reduced_bases.hold(bounds, x)[..., None]
-        end = reduced_bases.minimise_residual(K, -k, start, self._bounds(everything, cones), ok[..., 0])
+        end = reduced_bases.minimise_residual(K, -k, start, self._bounds(everything, cones).normalized(), ok[..., 0])
         z = end.x
         x = np.where(ok, x, np.concatenate([z[..., :n], z[..., n + r :]], axis=-1))
         offset = np.where(ok, w.offset, z[..., n : n + r] - matvec(w.matrix, z[..., :n]))
         unknowns = moving.torque_unknowns(Affine(w.matrix, offset))
         state = ReducedState.free(x, within)._replace(active=end.active, residuals=end.residuals)
-        return unknowns, state, self._bounds(unknowns, cones), sizes
+        return unknowns, state, self._bounds(unknowns, cones).normalized(), sizes
 
     @property
     def _within_is_idle(self) -> bool:
@@ -270,7 +267,7 @@ class Problem:
             state = reduced_bases.solve_level(*_stack(level, parts), state, Bounds.none(state.x), size)
         x = Affine(state.Z, state.x)  # which has nothing along Z, as every level adds what is across it
         left = Unknowns(*(part.compose(x) for part in unknowns))
-        bounds = self._plain_bounds(left, self._cones(values, mask))
+        bounds = self._bounds(left, self._cones(values, mask))
         ranges = self._ranges(moving, values)
         if ranges:
             bounds = self._merge_ranges(ranges, left).above(bounds)
@@ -287,18 +284,15 @@ class Problem:
         """The answer of a solution w; its last residual is that of the conditions of optimality."""
         tasks = [task.rows for level in self.levels for task in level]
         ends = [len(limit.bounded_rows(self.tree)) for limit in self.limits]
-        nv, feet = self.tree.nv, constraint_rows.count(self.contacts)
-        sizes = [nv, *tasks, *ends]
+        nv, feet, count = self.tree.nv, constraint_rows.count(self.contacts), len(tasks)
         tau, f, values = program.at(w)
-        a, *slacks = _split(values, sizes)
-        *known, drift, J = _split(program.known, [*tasks, *np.repeat(ends, 2), feet, feet * nv])
+        a, *own = np.split(values, np.cumsum([nv, *tasks, *ends])[:-1], axis=-1)
+        *known, drift, J = np.split(program.known, np.cumsum([*tasks, *np.repeat(ends, 2), feet]), axis=-1)
         contact_a = matvec(np.reshape(J, (*J.shape[:-1], feet, nv)), a) + drift
-        slacks, limited = slacks[: len(tasks)], slacks[len(tasks) :]
-        sides = known[len(tasks) :]
-        limits = zip(limited, sides[::2], sides[1::2], strict=True)
+        limits = zip(own[count:], known[count::2], known[count + 1 :: 2], strict=True)
         residual = np.max(program.optimality_residuals(w, multipliers), axis=-1)
         residuals = np.stack([*[np.zeros_like(residual)] * (len(self.programs) - 1), residual], axis=-1)
-        scales = zip(slacks, known[: len(tasks)], strict=True)
+        scales = zip(own[:count], known[:count], strict=True)
         return self._assemble({"q": q, "v": v}, tau, a, f, list(scales), contact_a, limits, residuals)
 
     # ---- what is known before ----------------------------------------------------------------------------------------
@@ -341,12 +335,6 @@ def _stack(level: Sequence[AnyTask], parts: Sequence[TaskRows]) -> tuple[Array, 
 def _relative(slack: Array, scale: Array) -> Array:
     """(...): the largest slack, relative to the scales of the rows."""
     return np.max(np.abs(slack) / scale, axis=-1)
-
-
-def _split(values: Array, sizes: Sequence[int]) -> list[Array]:
-    """Consecutive parts with these numbers of entries."""
-    ends = np.cumsum(sizes).tolist()
-    return [values[..., end - size : end] for end, size in zip(ends, sizes, strict=True)]
 
 
 def _solve_regularized(F: Array, idle: Any, right: Array) -> Array:
