@@ -126,7 +126,7 @@ class ConeProgram(NamedTuple):
         fraction = left / mean
         least = interior_point.MIN_COMPLEMENTARITY * FEASIBLE_TOLERANCES[np.dtype(self.g.dtype)].complementarity
         aim = np.maximum(fraction * fraction * left / self.degree, least)[..., None]
-        push = stretch * cones.jordan_quotient(point, cones.jordan_product(ds_c, dz_c), aim)
+        push = stretch * cones.jordan_quotient(point, ds_c, dz_c, aim)
         second = direction(0.0, push, aim - ds * dz, 0.0)
         du, ds, dz = (a + b for a, b in zip(first, second, strict=True))
         a = (STEP_TO_EDGE * step_length(ds, dz)[0])[..., None]

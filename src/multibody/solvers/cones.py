@@ -154,16 +154,11 @@ def _difference_of_squares(height: Array, side: Array) -> Array:
 # ---- along the directions of a scaling -------------------------------------------------------------------------------
 
 
-def jordan_product(x: Array, y: Array) -> tuple[Array, Array, Array]:
-    """(x . y, x_0 y_1 + y_0 x_1)."""
-    (x_0, x_t), (y_0, y_t) = _height_and_radius(x), _height_and_radius(y)
-    return np.sum(x * y, axis=-1), x_0 * y_t + y_0 * x_t, x_0 * y[..., 2] + y_0 * x[..., 2]
-
-
-def jordan_quotient(x: Array, product: tuple[Array, Array, Array], aim: Array) -> Array:
-    """The y whose Jordan product with x is the given one minus (aim, 0, 0)."""
-    (x_0, x_t), (b_0, b_t, b_n) = _height_and_radius(x), product
-    b_0, x_n = b_0 - aim, x[..., 2]
+def jordan_quotient(x: Array, c: Array, d: Array, aim: Array) -> Array:
+    """The y whose Jordan product with x is that of c and d, (c . d, c_0 d_1 + d_0 c_1), minus (aim, 0, 0)."""
+    (x_0, x_t), (c_0, c_t), (d_0, d_t) = (_height_and_radius(part) for part in (x, c, d))
+    b_0, x_n = np.sum(c * d, axis=-1) - aim, x[..., 2]
+    b_t, b_n = c_0 * d_t + d_0 * c_t, c_0 * d[..., 2] + d_0 * c[..., 2]
     y_0 = (x_0 * b_0 - x_t * b_t - x_n * b_n) / _determinant_of_components(x)
     y_t, y_n = (b_t - y_0 * x_t) / x_0, (b_n - y_0 * x_n) / x_0
     return np.stack([ROOT_HALF * (y_0 + y_t), ROOT_HALF * (y_0 - y_t), y_n], axis=-1)

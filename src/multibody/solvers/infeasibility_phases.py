@@ -197,9 +197,8 @@ def refine(program: Program, x: Array, multipliers: Array, status: Array) -> tup
 
 def _noise(program: Program, x: Array, R: Array, lower: Array, upper: Array) -> Array:
     """(..., rows): the size of multipliers that rows as far from their bounds may have, zero for equations."""
-    y, lengths = matvec(R, x), np.sqrt(np.sum(R * R, axis=-1))
+    y, lengths = matvec(R, x), positive_or_one(np.sqrt(np.sum(R * R, axis=-1)))
     distance = np.maximum(np.minimum(upper - y, y - lower), 0.0)
-    lengths = np.where(lengths > 0, lengths, np.ones_like(lengths))
     return interior_point.ACTIVE_RATIO * gradient_size(program.H, program.g)[..., None] * distance / lengths**2
 
 

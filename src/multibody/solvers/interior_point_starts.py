@@ -154,7 +154,8 @@ def solve_feasible(
 def _mehrotra_start(program: ScaledProgram) -> Iterate:
     """The minimiser with slacks in the objective; then all s and z are shifted to be positive."""
     (slack, equality), g, (_, _, weight, _, per_weight, per_product) = program.types, program.g, program.weights
-    far = _start_bound(program)[..., None] * per_weight
+    needed = np.where(slack > 0, np.maximum(-program.bounds, 0.0), np.abs(program.bounds) * equality)
+    far = START_BOUND_FACTOR * (1.0 + np.max(needed * weight, axis=-1))[..., None] * per_weight
     bounds = np.minimum(np.maximum(program.bounds, -far), far)
     size_b = 1.0 + np.max(np.abs(bounds) * weight, axis=-1)
     size_g = np.maximum(np.max(np.abs(g), axis=-1), program.min_size)
@@ -175,13 +176,6 @@ def _mehrotra_start(program: ScaledProgram) -> Iterate:
     beyond = program.bounds > far  # these have slacks of their own, and the same products
     wide = np.where(beyond, s + (program.bounds - bounds), np.ones_like(s))
     return program.evaluate(x, np.where(beyond, wide, s), np.where(beyond, z * s / wide, z))
-
-
-def _start_bound(program: ScaledProgram) -> Array:
-    """(...): the largest bound that matters at the start, many times the C x that rows need at least."""
-    slack, equality = program.types
-    needed = np.where(slack > 0, np.maximum(-program.bounds, 0.0), np.abs(program.bounds) * equality)
-    return START_BOUND_FACTOR * (1.0 + np.max(needed * program.weights.gap, axis=-1))
 
 
 def _sided_bounds(lower: Array, upper: Array, equalities: int) -> tuple[Array, SideTypes]:

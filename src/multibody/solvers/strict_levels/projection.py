@@ -38,12 +38,12 @@ class ProjectedState(NamedTuple):
     """Hard bounds and the rows of all levels so far, of the length 1; -inf and inf for rows that are decided."""
     residual: Array
     """(...): the largest residual of all programs."""
+    small: Array
+    """(...): ones if terms of some unknown were small in a program of soft rows, otherwise zeros."""
     box: tuple[int, ...] = ()
     """The entries of x that the first rows of the bounds are."""
     soft: bool = False
     """Whether levels have soft rows, so that active rows are decided, and bounds widened to violated rows."""
-    small: Array | None = None
-    """(...): ones if terms of some unknown were small in a program of soft rows, otherwise zeros."""
     refined: bool = False
     """Whether residuals are then relative to the terms of each unknown."""
 
@@ -63,7 +63,7 @@ def solve_hierarchy(
     first = levels[0]
     x, none = np.zeros((*first.A.shape[:-2], first.A.shape[-1]), first.A.dtype), np.zeros_like(first.upper[..., :0])
     bounds, zero = Bounds(np.zeros_like(first.C[..., :0, :]), none, none), np.zeros_like(x[..., 0])
-    state = ProjectedState(x, None, bounds, zero, soft=True, small=zero, refined=refined)
+    state = ProjectedState(x, None, bounds, zero, zero, soft=True, refined=refined)
     for k, level in enumerate(levels, start=1):
         state = solve_level(_scaled(level), state, last=k == len(levels) and not least_norm)
     if least_norm:
@@ -75,7 +75,6 @@ def solve_hierarchy(
     total = sum(np.sum(np.abs(part), axis=-1) for part in (state.x, *slacks))
     failed = ~((state.residual <= CONVERGED[np.dtype(state.x.dtype)]) & (total < np.inf))  # NaN has failed
     status = np.where(crossed, float(Status.INFEASIBLE), float(Status.SOLVED))
-    assert state.small is not None
     return state.x, slacks, np.where(failed, float(Status.FAILED), status), state.small
 
 
@@ -170,7 +169,7 @@ def _optimum(
     bounds: Bounds,
     compliance: Array | None = None,
     squared: Array | None = None,
-) -> tuple[Array, Array, Array, Array | None]:
+) -> tuple[Array, Array, Array, Array]:
     """`free` if it is within bounds, otherwise the solution of a level's program; active rows, residual, and small.
 
     All of the program is in a loop of at most one iteration, which carries what the program needs: no program is
@@ -218,8 +217,8 @@ def _optimum(
 
     start = free, none, zero, zero, state.x, *arrays, *decided
     x, active, residual, small, *_ = loop(1, once, start, until=lambda _: met)
-    small = None if state.small is None else np.maximum(state.small, small)
-    return _clipped(x, bounds, state.box), active, np.maximum(state.residual, residual), small
+    x, residual = _clipped(x, bounds, state.box), np.maximum(state.residual, residual)
+    return x, active, residual, np.maximum(state.small, small)
 
 
 def _with_rows(level: Rows, bounds: Bounds) -> tuple[Bounds, Array | None]:
@@ -250,7 +249,7 @@ def _feasible(bounds: Bounds, box: tuple[int, ...], decided: Array | None) -> Pr
     """
     zero = np.zeros_like(bounds.C[..., 0, :])
     if decided is None and len(box) == bounds.C.shape[-2]:
-        return ProjectedState(_clipped(zero, bounds, box), None, bounds, zero[..., 0], box)
+        return ProjectedState(_clipped(zero, bounds, box), None, bounds, zero[..., 0], zero[..., 0], box)
     above = () if decided is None else (decided,)
 
     def once(carry: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -268,7 +267,7 @@ def _feasible(bounds: Bounds, box: tuple[int, ...], decided: Array | None) -> Pr
         tight = (room > 0) & (size > room)
         fraction = np.where(tight, np.minimum(fraction, room / np.where(tight, size, np.ones_like(size))), fraction)
     x = x * fraction[..., None]
-    return ProjectedState(x, decided, bounds.widened(x), zero[..., 0], box)
+    return ProjectedState(x, decided, bounds.widened(x), zero[..., 0], zero[..., 0], box)
 
 
 def _clipped(x: Array, bounds: Bounds, box: tuple[int, ...]) -> Array:
