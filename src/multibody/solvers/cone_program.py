@@ -177,8 +177,7 @@ def _active_cones(s: Array, z: Array, skip: Any) -> tuple[Array, Array]:
     low, high = (s[..., 0] + sign * norm(s[..., 1], s[..., 2]) for sign in (-1, 1))
     strong, weak = (z[..., 0] + sign * norm(z[..., 1], z[..., 2]) for sign in (1, -1))
     one, zero = np.ones_like(low), np.zeros_like(low)
-    edge = np.where(_is_active(strong, low), one, zero)
-    tip = np.where(_is_active(weak, high), one, zero)
+    edge, tip = (np.where(_is_active(*pair), one, zero) for pair in ((strong, low), (weak, high)))
     return np.where(skip[..., None], zero, edge), np.where(skip[..., None], zero, tip)
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multibody.geometry._arrays import Array, matvec, positive_or_one, transpose
+from multibody.solvers.program import Bounds
 
 ZERO_ROW = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-8}
 """The length, relative to the longest row, up to which a row is the rounding error of zero."""
@@ -111,7 +112,7 @@ def gradient_terms(H: Array, g: Array, R: Array, x: Array, forces: Array) -> Arr
     return np.where(own > 0, terms, np.max(own, axis=-1, keepdims=True))
 
 
-def own_residual(H: Array, g: Array, R: Array, lower: Array, upper: Array, x: Array, forces: Array) -> Array:
+def own_residual(H: Array, g: Array, bounds: Bounds, x: Array, forces: Array) -> Array:
     """(...): the largest residual of stationarity and complementarity, relative to the terms of each unknown.
 
     It does not depend on the units of unknowns, apart from the accuracy of x, which is relative to the largest or 1.
@@ -119,12 +120,11 @@ def own_residual(H: Array, g: Array, R: Array, lower: Array, upper: Array, x: Ar
     Args:
         H: (..., n, n).
         g: (..., n).
-        R: (..., m, n), m > 0, rows with lower <= R x <= upper.
-        lower: (..., m).
-        upper: (..., m).
+        bounds: two-sided, of m > 0 rows.
         x: (..., n).
         forces: (..., m), multipliers of the rows.
     """
+    R, lower, upper, _ = bounds
     terms, y = gradient_terms(H, g, R, x, forces), matvec(R, x)
     per = np.where(terms > 0, 1.0 / np.where(terms > 0, terms, 1.0), 0.0)
     gradient = matvec(H, x) + g + matvec(transpose(R), forces)

@@ -89,9 +89,7 @@ def damped_solution(L: Array, b: Array, damping: float) -> tuple[Array, Any]:
     size = np.sum(inverse * inverse, axis=(-1, -2))
     some = size > 0
     squared = np.where(some, np.maximum(damping**2 - 1.0 / np.where(some, size, 1.0), 0.0), 0.0)
-    spread = np.broadcast_to(
-        np.sqrt(squared)[..., None, None] * eye_like(L, L.shape[-1]), (*L.shape[:-2], *[L.shape[-1]] * 2)
-    )
+    spread = np.sqrt(squared)[..., None, None] * eye_like(L, L.shape[-1])
     damped = left_inverse(np.concatenate([L, spread], axis=-2))[..., : L.shape[-2]]
     return matvec(np.where((squared > 0)[..., None, None], damped, inverse), b), squared
 

@@ -27,13 +27,11 @@ from multibody.solvers.equilibration import (
     has_small_terms,
     own_residual,
 )
-from multibody.solvers.program import Program, Status, residuals
+from multibody.solvers.program import OPTIMALITY_TOLERANCE, Bounds, Program, Status, residuals
 from multibody.tracing.record.loop import loop
 
 CONVERGED = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 2e-4}
 """The residual up to which a phase counts as solved."""
-VIOLATED = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
-"""The violation of a row of the length 1, relative to max(1, |x|), from which the row counts as violated."""
 MIN_ELASTIC_SIZE = {np.dtype(np.float64): 1e-5, np.dtype(np.float32): 1e-3}
 """The smallest gradient of the elastic phase. If bounds leave hardly any room, slacks are roots of its products, and
 violations are accurate only to the root of the tolerance."""
@@ -88,7 +86,7 @@ class Phases(NamedTuple):
         good, broken = end.residual <= CONVERGED[dtype], ~(end.residual >= 0)
         y, size = matvec(self.R, end.x), np.maximum(1.0, np.max(np.abs(end.x), axis=-1))
         beyond = np.maximum(y - state.upper, state.lower - y)
-        violated = beyond > VIOLATED[dtype] * size[..., None] * self.lengths
+        violated = beyond > OPTIMALITY_TOLERANCE[dtype] * size[..., None] * self.lengths
         infeasible = elastic & good & np.any(violated, axis=-1)
         falls = ray & good & (dot(end.x, self.ray_g) < -FALLING * dot(self.ray_g, self.ray_g))
         # the answer: of the program, of the one with rows fixed, otherwise the point of least violation
@@ -133,7 +131,7 @@ def solve(program: Program) -> tuple[Array, Array, Array, Array, Array]:
     some = rows.b.shape[-1] + rows.upper.shape[-1]
     if not some:  # the method needs a row
         rows = rows._replace(A=np.zeros_like(H[..., :1, :]), b=np.zeros_like(g[..., :1]))
-    R, lower, upper = rows.stacked()
+    R, lower, upper, _ = bounds = rows.stacked()
     lengths = np.sqrt(np.sum(R * R, axis=-1))
     longest = positive_or_one(np.max(lengths, axis=-1))
     phases = Phases(H, g, R, rows.b.shape[-1], lengths, longest, is_convex(H), *_ray_objective(H, g))
@@ -144,8 +142,8 @@ def solve(program: Program) -> tuple[Array, Array, Array, Array, Array]:
     x, status = end[1], end[-1]
     own = upper.shape[-1] - some
     multipliers, moved = end[2][..., own:], (end[4] != lower) | (end[5] != upper)
-    conditions, worst = _conditions(program, R, lower, upper, x, multipliers)
-    failed = (status == Status.SOLVED) & ~(worst <= VIOLATED[np.dtype(x.dtype)])
+    conditions, worst = _conditions(program, bounds, x, multipliers)
+    failed = (status == Status.SOLVED) & ~(worst <= OPTIMALITY_TOLERANCE[np.dtype(x.dtype)])
     status = np.where(failed, float(Status.FAILED), status)
     missed = missed_rows(program, x, status)
     infeasible = (status == Status.INFEASIBLE)[..., None]
@@ -154,11 +152,10 @@ def solve(program: Program) -> tuple[Array, Array, Array, Array, Array]:
 
 def missed_rows(program: Program, x: Array, status: Array) -> Array:
     """(..., rows): ones for rows that x violates if the program FAILED, otherwise zeros."""
-    R, lower, upper = program.rows.stacked()
-    y, size = matvec(R, x), np.maximum(1.0, np.max(np.abs(x), axis=-1))[..., None]
-    within = VIOLATED[np.dtype(x.dtype)] * size * np.sqrt(np.sum(R * R, axis=-1))
-    failed = (status == Status.FAILED)[..., None]
-    return np.where(failed & (np.maximum(y - upper, lower - y) > within), 1.0, np.zeros_like(y))
+    bounds, size = program.rows.stacked(), np.maximum(1.0, np.max(np.abs(x), axis=-1))[..., None]
+    within = OPTIMALITY_TOLERANCE[np.dtype(x.dtype)] * size * np.sqrt(np.sum(bounds.C * bounds.C, axis=-1))
+    missed = (status == Status.FAILED)[..., None] & (bounds.excess(x) > within)
+    return np.where(missed, 1.0, np.zeros_like(within))
 
 
 def can_be_refined(program: Program, x: Array, status: Array) -> Any:
@@ -174,17 +171,17 @@ def refine(program: Program, x: Array, multipliers: Array, status: Array) -> tup
 
     SOLVED only if the conditions of optimality hold relative to these terms.
     """
-    (H, g, rows), tolerance = program, VIOLATED[np.dtype(program.g.dtype)]
-    R, lower, upper = rows.stacked()
+    (H, g, rows), tolerance = program, OPTIMALITY_TOLERANCE[np.dtype(program.g.dtype)]
+    R, lower, upper, _ = bounds = rows.stacked()
 
     def judge(x: Array, multipliers: Array) -> tuple[Array, Array, Array]:
-        conditions, worst = _conditions(program, R, lower, upper, x, multipliers)
-        own = own_residual(H, g, R, lower, upper, x, multipliers)
+        conditions, worst = _conditions(program, bounds, x, multipliers)
+        own = own_residual(H, g, bounds, x, multipliers)
         return conditions, np.maximum(worst, own), own
 
     before, worst, own = judge(x, multipliers)
     accurate = (status == Status.SOLVED) & (own <= MAX_OWN_RESIDUAL)
-    forces = np.where(np.abs(multipliers) > _noise(program, x, R, lower, upper), multipliers, 0.0)
+    forces = np.where(np.abs(multipliers) > _noise(program, bounds, x), multipliers, 0.0)
     terms = gradient_terms(H, g, R, x, forces)
     end = interior_point_starts.solve(H, g, R, lower, upper, accurate, equalities=rows.b.shape[-1], terms=terms)
     after, best, _ = judge(end.x, end.multipliers)
@@ -195,19 +192,17 @@ def refine(program: Program, x: Array, multipliers: Array, status: Array) -> tup
     return x, multipliers, np.where(better, after, before), status
 
 
-def _noise(program: Program, x: Array, R: Array, lower: Array, upper: Array) -> Array:
+def _noise(program: Program, bounds: Bounds, x: Array) -> Array:
     """(..., rows): the size of multipliers that rows as far from their bounds may have, zero for equations."""
-    y, lengths = matvec(R, x), positive_or_one(np.sqrt(np.sum(R * R, axis=-1)))
-    distance = np.maximum(np.minimum(upper - y, y - lower), 0.0)
-    return interior_point.ACTIVE_RATIO * gradient_size(program.H, program.g)[..., None] * distance / lengths**2
+    y, size = matvec(bounds.C, x), gradient_size(program.H, program.g)[..., None]
+    distance = np.maximum(np.minimum(bounds.upper - y, y - bounds.lower), 0.0)
+    return interior_point.ACTIVE_RATIO * size * distance / bounds.lengths() ** 2
 
 
-def _conditions(
-    program: Program, R: Array, lower: Array, upper: Array, x: Array, multipliers: Array
-) -> tuple[Array, Array]:
+def _conditions(program: Program, bounds: Bounds, x: Array, multipliers: Array) -> tuple[Array, Array]:
     """`residuals`, and the largest of them, with rows by their lengths where above 1."""
-    conditions, y, size = residuals(program, x, multipliers), matvec(R, x), np.maximum(1.0, np.max(np.abs(x), axis=-1))
-    beyond = np.maximum(y - upper, lower - y) / np.maximum(1.0, np.sqrt(np.sum(R * R, axis=-1)))
+    conditions, size = residuals(program, x, multipliers), np.maximum(1.0, np.max(np.abs(x), axis=-1))
+    beyond = bounds.excess(x) / np.maximum(1.0, np.sqrt(np.sum(bounds.C * bounds.C, axis=-1)))
     worst = np.maximum(conditions[..., 0], conditions[..., 2])
     return conditions, np.maximum(worst, np.max(beyond, axis=-1) / size)
 

@@ -8,6 +8,10 @@ import numpy as np
 from multibody.geometry._arrays import Array, is_traced, matvec, positive_or_one, transpose
 from multibody.solvers.cones import Cones
 
+OPTIMALITY_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
+"""The residual up to which a condition of optimality holds; violations are those of rows of the length 1, relative to
+max(1, |x|)."""
+
 
 class Status(IntEnum):
     """How a program ended."""
@@ -97,10 +101,9 @@ class Rows(NamedTuple):
     upper: Array
     """(..., m)"""
 
-    def stacked(self) -> tuple[Array, Array, Array]:
-        """All rows, equations first, and their bounds."""
-        lower, upper = (np.concatenate([self.b, side], axis=-1) for side in (self.lower, self.upper))
-        return np.concatenate([self.A, self.C], axis=-2), lower, upper
+    def stacked(self) -> Bounds:
+        """All rows, equations first, as bounds."""
+        return Bounds(self.A, self.b, self.b).above(Bounds(self.C, self.lower, self.upper))
 
     def slacks(self, x: Array) -> Array:
         """(..., k + m): A x - b, and the violation of C x's bounds, positive above the upper ones."""

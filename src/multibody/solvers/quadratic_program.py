@@ -11,14 +11,12 @@ from multibody.geometry._arrays import Array, at, batch_shape, choice, first, fl
 from multibody.solvers import daqp, infeasibility_phases
 from multibody.solvers.compiled_functions import evaluate, kernel_for
 from multibody.solvers.equilibration import own_residual
-from multibody.solvers.program import Program, Rows, Status, residuals
+from multibody.solvers.program import OPTIMALITY_TOLERANCE, Program, Rows, Status, residuals
 from multibody.solvers.qp_answer import Multipliers, QPAnswer, Residuals
 from multibody.tracing.record.loop import loop
 
 SYMMETRY_TOLERANCE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 """The largest asymmetry of H, relative to its largest entry."""
-OPTIMALITY_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
-"""The residuals of the conditions of optimality up to which DAQP's answer is accepted."""
 CORE_AXES = {"H": 2, "g": 1, "A": 2, "b": 1, "C": 2, "lower": 1, "upper": 1}
 """The arrays of a program, and their numbers of axes without those of a batch."""
 INTERIOR_POINT, DAQP = "interior-point", "daqp"
@@ -168,9 +166,8 @@ def _by_daqp(arrays: tuple[Any, ...], start: Any) -> QPAnswer | None:
     x, multipliers = solution
     if dtype == np.float32:
         x, multipliers = x.astype(dtype), multipliers.astype(dtype)
-    conditions, slacks, fits = judge(
-        *[array for array in (x, multipliers, *arrays) if array is not None and array.size]
-    )
+    filled = [array for array in (x, multipliers, *arrays) if array is not None and array.size]
+    conditions, slacks, fits = judge(*filled)
     if not (fits and max(*conditions) <= OPTIMALITY_TOLERANCE[dtype]):
         return None
     if fits > 1:
@@ -215,7 +212,7 @@ def _own_residual(x: Array, multipliers: Array, H: Array, g: Array, *rows: Array
     """`own_residual` of a program, with or without the arrays of equations."""
     *equations, C, lower, upper = rows
     A, b = equations or (C[..., :0, :], lower[..., :0])
-    return own_residual(H, g, *Rows(A, b, C, lower, upper).stacked(), x, multipliers)
+    return own_residual(H, g, Rows(A, b, C, lower, upper).stacked(), x, multipliers)
 
 
 # ---- checks ----------------------------------------------------------------------------------------------------------

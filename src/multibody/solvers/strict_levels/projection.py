@@ -205,7 +205,7 @@ def _optimum(
         y, active, residual, forces = solve()
         small = zero
         if state.soft and H.dtype == np.float64:  # single precision has no digits for less
-            own = own_residual(H, g, C, lower, upper, y, forces)
+            own = own_residual(H, g, Bounds(C, lower, upper), y, forces)
             small = np.where(has_small_terms(H, g, y) & (own > MAX_OWN_RESIDUAL), 1.0 + zero, zero)
         if state.refined:
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multibody.geometry._arrays import Array, block_matrix, diagonal, matvec, transpose
+from multibody.geometry._arrays import Array, block_matrix, diagonal, eye_like, matvec, transpose
 from multibody.solvers import cone_program, interior_point_starts
 from multibody.solvers.cones import ActiveCones, Cones
 from multibody.solvers.equilibration import gradient_size
@@ -233,9 +233,8 @@ def _solve(
     without an interior.
     """
     x, rows, none = state.x, program.bounds.C.shape[-2], np.zeros_like(program.bounds.upper)
-    Z = np.concatenate(
-        [state.Z, np.zeros((*x.shape, program.bounds.C.shape[-1] - state.Z.shape[-1]), x.dtype)], axis=-1
-    )
+    others = np.zeros((*x.shape, program.bounds.C.shape[-1] - state.Z.shape[-1]), x.dtype)
+    Z = np.concatenate([state.Z, others], axis=-1)
     active, inner, flat = state.active, None, None
     if cones is not None:
         inner, fixed = cones.restricted(x, state.active_cones, Z)
@@ -277,8 +276,7 @@ def _without_active_rows(
 
 def _complement(Z: Array, Q: Array, left: int) -> Array:
     """(..., k, left): orthonormal columns, or zeros, along directions of Z that rows of Q, (..., r, k), do not feel."""
-    k = Q.shape[-1]
     there = np.sum(Z * Z, axis=-2)  # ones, and zeros for columns of zeros
-    one = np.broadcast_to(np.eye(k, dtype=Q.dtype), (*Q.shape[:-2], k, k))
+    one = eye_like(Q, Q.shape[-1])
     N = there[..., None] * one - np.matmul(transpose(Q), Q)
     return transpose(row_space(N, rank=left, part_of=one)) if left else N[..., :0]
