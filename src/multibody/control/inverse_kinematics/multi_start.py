@@ -67,8 +67,9 @@ def search(attempts: Attempts, starts: Array, targets: list[Array], *, near: boo
         near: whether the first guesses were given by the user: steps from them are careful, jumps are reported, and of
             the solutions of one block the nearest is taken, not the first.
     """
-    state = State(*attempts.damped(starts, FIRST_ITERATIONS, *targets, careful=near), np.zeros(len(starts), bool))
-    left = np.flatnonzero(~within_tolerances(attempts.tolerances, state.positions, state.rotations))
+    q, positions, rotations, rounds = attempts.damped(starts, FIRST_ITERATIONS, *targets, careful=near)
+    state = State(q, positions, rotations, rounds, np.zeros(len(q), bool))
+    left = np.flatnonzero(~within_tolerances(attempts.tolerances, positions, rotations))
     if near and len(left):  # once more, not careful
         goals = [x[left] for x in targets]
         ends = tuple(x[:, None] for x in attempts.damped(starts[left], FIRST_ITERATIONS, *goals))
@@ -81,7 +82,8 @@ def search(attempts: Attempts, starts: Array, targets: list[Array], *, near: boo
 
 def follow(attempts: Attempts, starts: Array, targets: list[Array]) -> State:
     """The local solutions for n targets: first guesses, improved without seeds and without jumps."""
-    state = State(*attempts.damped(starts, 0, *targets), np.zeros(len(starts), bool))
+    q, positions, rotations, rounds = attempts.damped(starts, 0, *targets)
+    state = State(q, positions, rotations, rounds, np.zeros(len(starts), bool))
     reference = attempts.reference(starts, *targets)
     careful = partial(attempts.damped, careful=True)
     for run, iterations in ((careful, FIRST_ITERATIONS), (attempts.marquardt, LAST_ITERATIONS)):
