@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Never
 
+from multibody._signatures import readable_names
+
 Names = dict[str, str]
 """Names in other libraries, separated by spaces, by the name here."""
 
@@ -206,6 +208,12 @@ CLASSES: dict[str, Names] = {
 def translate(name: object, names: Names) -> str | None:
     """Return the name here, or None if the name is unknown."""
     return next((ours for ours, others in names.items() if name in others.split()), None)
+
+
+def public_room(module: str) -> Callable[[str], Never]:
+    """Make the public names of a complete room readable, and return its `__getattr__`."""
+    readable_names(module)
+    return unknown_attribute(module)
 
 
 def unknown_attribute(module: str) -> Callable[[str], Never]:

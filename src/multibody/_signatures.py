@@ -135,7 +135,7 @@ def readable_methods(cls: C) -> C:
 
 
 def readable_names(name: str) -> None:
-    """Make the public functions and classes of a module `readable`, with the bases of the classes."""
+    """Make the public functions and classes of a module `readable`, with the bases of classes, and listed modules."""
     names = vars(sys.modules[name])
     own = [key for key, value in names.items() if key[0] != "_" and getattr(value, "__module__", None) == name]
     for key in names.get("__all__", own):
@@ -146,6 +146,8 @@ def readable_names(name: str) -> None:
             for cls in value.__mro__:
                 if cls.__module__.startswith(_OURS):
                     readable_methods(cls)
+        elif inspect.ismodule(value) and value.__name__.startswith(name):
+            readable_names(value.__name__)
 
 
 def _copy(function: Any) -> Any:

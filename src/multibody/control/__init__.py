@@ -1,7 +1,6 @@
 """Control: priorities, tasks, inverse kinematics, trajectories."""
 
-from multibody._foreign_names import unknown_attribute
-from multibody._signatures import readable_names
+from multibody._foreign_names import public_room
 from multibody.control import trajectories
 from multibody.control.floating_base_inverse_dynamics import floating_inverse_dynamics
 from multibody.control.inverse_kinematics import InverseKinematics
@@ -94,6 +93,4 @@ __all__ = [
     "trajectories",
 ]
 
-__getattr__ = unknown_attribute("multibody.control")
-
-readable_names(__name__)
+__getattr__ = public_room(__name__)

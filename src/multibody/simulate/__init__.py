@@ -4,8 +4,7 @@ from multibody import simulate
 run = simulate.Simulator(robot, dt=0.002, ground=simulate.Ground())(q, v, seconds=1.0)
 """
 
-from multibody._foreign_names import unknown_attribute
-from multibody._signatures import readable_names
+from multibody._foreign_names import public_room
 from multibody.simulate.contact.ground import Ground
 from multibody.simulate.contact.spheres import SphereContact, SpherePair, contacts_of
 from multibody.simulate.divergence import SimulationWarning
@@ -29,6 +28,4 @@ __all__ = [
     "load",
 ]
 
-__getattr__ = unknown_attribute("multibody.simulate")
-
-readable_names(__name__)
+__getattr__ = public_room(__name__)

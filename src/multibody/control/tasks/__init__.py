@@ -1,4 +1,4 @@
-"""Tasks: one small interface, a file for each."""
+"""Tasks: one small interface, a file for each; `control.__all__` lists those that users name."""
 
 from multibody.control.tasks._task import Task
 from multibody.control.tasks.axis import AxisTask
@@ -11,19 +11,3 @@ from multibody.control.tasks.pose import PoseTask
 from multibody.control.tasks.position import PositionTask
 from multibody.control.tasks.posture import PostureTask
 from multibody.control.tasks.relative_pose import RelativePoseTask
-
-__all__ = [
-    "AxisTask",
-    "CenterOfMassTask",
-    "ForceTask",
-    "GazeTask",
-    "LoadTask",
-    "MomentumTask",
-    "OrientationTask",
-    "PoseTask",
-    "PositionTask",
-    "PostureTask",
-    "RelativePoseTask",
-    "Task",
-    "TorqueTask",
-]

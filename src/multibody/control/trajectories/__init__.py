@@ -1,11 +1,8 @@
 """Trajectories: values, rates and accelerations as functions of time, in R^n, SO(3) and SE(3)."""
 
-from multibody._signatures import readable_names
 from multibody.control.trajectories._trajectory import Motion, Trajectory
 from multibody.control.trajectories.polynomials import cubic, minimum_jerk, quintic
 from multibody.control.trajectories.splines import spline
 from multibody.control.trajectories.trapezoids import trapezoidal
 
 __all__ = ["Motion", "Trajectory", "cubic", "minimum_jerk", "quintic", "spline", "trapezoidal"]
-
-readable_names(__name__)
