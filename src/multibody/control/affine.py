@@ -1,13 +1,10 @@
 """Affine maps of unknowns: torques, forces and accelerations, and the rows of limits on them."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from multibody.geometry._arrays import matvec
-
-Array = NDArray[Any]
+from multibody.geometry._arrays import Array, matvec
 
 
 class Affine(NamedTuple):

@@ -14,13 +14,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from multibody.algorithms import rnea, rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_contacts, expect_robot
 from multibody.control._robot_controller import STATE, robot_function
-from multibody.geometry._arrays import matvec, transpose, truth
+from multibody.geometry._arrays import Array, matvec, transpose, truth
 from multibody.model.actuation import actuated_indices, base_velocity_indices, with_zero_base
 from multibody.model.tree import Tree
 from multibody.robot import Robot
@@ -29,8 +29,6 @@ from multibody.robot.inputs import Kind
 from multibody.solvers.hierarchical_least_squares import lexicographic
 from multibody.solvers.program import Bounds
 from multibody.solvers.strict_levels.projection import solve_within
-
-Array = NDArray[Any]
 
 
 def floating_inverse_dynamics(

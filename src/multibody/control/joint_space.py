@@ -9,13 +9,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from multibody.algorithms import coriolis, crba, rnea
 from multibody.control._checks import check_gain, check_needed, check_positive, expect_robot
 from multibody.control._robot_controller import robot_function
 from multibody.errors import InputError
-from multibody.geometry._arrays import batch_shape, floats, numbers
+from multibody.geometry._arrays import Array, batch_shape, floats, numbers
 from multibody.model.actuation import (
     actuated_coordinates,
     actuated_indices,
@@ -29,7 +29,6 @@ from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
 from multibody.tracing.matrices import linalg
 
-Array = NDArray[Any]
 WIDTH = 0.01
 """In rad/s or m/s: speeds from which on nearly all of the dry friction is compensated."""
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from multibody.algorithms import rnea, rows
 from multibody.algorithms.constraints import Constraint
@@ -14,13 +14,12 @@ from multibody.control._robot_controller import STATE, robot_function
 from multibody.control.floating_base_inverse_dynamics import distribute_torques
 from multibody.control.tasks import Task
 from multibody.control.tasks._levels import check_lists, stack_weighted
-from multibody.geometry._arrays import floats
+from multibody.geometry._arrays import Array, floats
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.solvers.hierarchical_least_squares import lexicographic
 
-Array = NDArray[Any]
 Tasks = tuple[tuple[Task, ...], ...]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import branches_with, check_needed, check_number, supporting_contacts
@@ -14,7 +14,7 @@ from multibody.control.operational_space_laws import Laws
 from multibody.control.pose_error import ERRORS, ROTATION_VECTOR, ROWS
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
-from multibody.geometry._arrays import at, check_values, choice, first, floats, is_traced, transpose
+from multibody.geometry._arrays import Array, at, check_values, choice, first, floats, is_traced, transpose
 from multibody.geometry.rates import orientation_name
 from multibody.model.actuation import floating_joints
 from multibody.model.tree import Tree
@@ -23,7 +23,6 @@ from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
 from multibody.robot.kernels import check_masses
 
-Array = NDArray[Any]
 COMPENSATIONS = ("joint", "task")
 HEAVIEST = 1e3
 """How many times its mass a robot may feel like before that counts as a singularity, by default."""

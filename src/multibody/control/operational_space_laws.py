@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multibody.algorithms import coriolis, jacobian, kinematics
 from multibody.algorithms.change_of_velocity import with_base
@@ -16,12 +15,10 @@ from multibody.control.floating_base_inverse_dynamics import distribute_torques
 from multibody.control.pose_error import DIFFERENCE, ROTATION_VECTOR, pose_error
 from multibody.control.task_space_dynamics import TaskDynamics
 from multibody.geometry import Pose, Rotation, rates
-from multibody.geometry._arrays import eye_like, matvec, transpose
+from multibody.geometry._arrays import Array, eye_like, matvec, transpose
 from multibody.model import base_velocity
 from multibody.model.actuation import actuated_indices, with_zero_base
 from multibody.model.tree import Tree
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,16 @@
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from multibody.control._checks import check_positive
 from multibody.control._robot_controller import RobotController
 from multibody.control.joint_space import joint_gains
 from multibody.errors import InputError
-from multibody.geometry._arrays import check_values, floats
+from multibody.geometry._arrays import Array, check_values, floats
 from multibody.model.actuation import actuated_coordinates, actuated_indices, joint_error, with_zero_base
 from multibody.robot import Robot
 from multibody.simulate.controllers import Sampled
-
-Array = NDArray[Any]
 
 
 @final

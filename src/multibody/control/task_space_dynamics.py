@@ -6,10 +6,8 @@ Bases have velocities in "left", where M has the zeros of the tree.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics, rows
 from multibody.algorithms.constraints import Constraint
@@ -17,12 +15,11 @@ from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.least_norm import gram
 from multibody.algorithms.mass_matrix_factorization import HalfSolve
 from multibody.algorithms.velocity_blocks import common_batch
-from multibody.geometry._arrays import eye_like, matvec, mirror_upper, transpose
+from multibody.geometry._arrays import Array, eye_like, matvec, mirror_upper, transpose
 from multibody.model.tree import Tree
 from multibody.solvers.least_squares import left_solution, row_space
 from multibody.tracing.matrices import linalg
 
-Array = NDArray[Any]
 ROUNDING = 64
 """How many rounding errors of the trace of J M^-1 J^T its eigenvalues are at least lifted by, where they vanish."""
 FLOOR = 1e-3

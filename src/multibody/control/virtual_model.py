@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from multibody.algorithms import coriolis, rows
 from multibody.algorithms.constraints import Constraint
@@ -14,7 +14,7 @@ from multibody.control._checks import check_number, supporting_contacts
 from multibody.control._robot_controller import RobotController, robot_function
 from multibody.control.floating_base_inverse_dynamics import active_jacobian
 from multibody.errors import InputError
-from multibody.geometry._arrays import floats, matvec, transpose
+from multibody.geometry._arrays import Array, floats, matvec, transpose
 from multibody.model.actuation import actuated_indices, base_velocity_indices, with_zero_base
 from multibody.model.tree import Tree
 from multibody.robot import Robot
@@ -22,8 +22,6 @@ from multibody.robot.inputs import WRENCH, Kind
 from multibody.solvers.hierarchical_least_squares import Equations, lexicographic
 from multibody.solvers.program import Bounds
 from multibody.solvers.strict_levels.projection import solve_within
-
-Array = NDArray[Any]
 
 
 @final

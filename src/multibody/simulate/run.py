@@ -102,9 +102,9 @@ class Run:
 
         Of several robots that exchange no forces it is the largest of their shares.
         """
-        rounding = np.finfo(self.q.dtype).eps * np.abs(self._bound(0))  # of a robot at rest nothing else is left
-        largest = np.fmax(self._bound(3), np.fmax(rounding, np.finfo(np.float32).tiny))
-        return (self._bound(2) / largest).max(axis=-1)
+        # of a robot at rest only rounding errors are left
+        rounding = np.finfo(self.q.dtype).eps * np.abs(self._bound(0)) + np.finfo(np.float32).tiny
+        return (self._bound(2) / np.fmax(self._bound(3), rounding)).max(axis=-1)
 
     def _bound(self, entry: int) -> NDArray[Any]:
         """(..., parts): an entry of the energy limiter's bounds; 0 without a limiter."""

@@ -2,5 +2,3 @@
 
 from multibody.control.inverse_kinematics.answer import Answer
 from multibody.control.inverse_kinematics.solver import InverseKinematics
-
-__all__ = ["Answer", "InverseKinematics"]

@@ -6,12 +6,11 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multibody.control.inverse_kinematics import seeds
 from multibody.control.inverse_kinematics.damped_least_squares import MAX_ITERATIONS
+from multibody.geometry._arrays import Array
 
-Array = NDArray[Any]
 Run = Callable[..., tuple[Array, ...]]
 
 FIRST_ITERATIONS = 12

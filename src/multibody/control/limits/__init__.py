@@ -5,5 +5,3 @@ from multibody.control.limits.friction_cones import FrictionCones
 from multibody.control.limits.joints import JointLimits
 from multibody.control.limits.torques import TorqueLimits
 from multibody.control.limits.velocities import VelocityLimits
-
-__all__ = ["FrictionCones", "JointLimits", "Limit", "TorqueLimits", "VelocityLimits"]

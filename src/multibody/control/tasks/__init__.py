@@ -1,4 +1,4 @@
-"""Tasks: one small interface, a file for each; `control.__all__` lists those that users name."""
+"""Tasks: one small interface, a file for each. `control` lists those that users name."""
 
 from multibody.control.tasks._task import Task
 from multibody.control.tasks.axis import AxisTask

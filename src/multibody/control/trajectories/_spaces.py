@@ -15,8 +15,6 @@ from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, so3
 from multibody.geometry._arrays import check_values, floats, matvec, numbers
 
-Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-
 
 class Vectors:
     """R^n: the values themselves, arrays (..., n), or numbers."""

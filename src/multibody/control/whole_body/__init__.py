@@ -2,5 +2,3 @@
 
 from multibody.control.whole_body.controller import Command, WholeBody
 from multibody.control.whole_body.report import Report
-
-__all__ = ["Command", "Report", "WholeBody"]

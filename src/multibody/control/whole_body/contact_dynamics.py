@@ -1,10 +1,9 @@
 """The equations of motion, solved for accelerations: everything is affine in torques and contact forces.  [RD 3.110]"""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints import Constraint
@@ -13,13 +12,12 @@ from multibody.algorithms.mass_matrix_factorization import HalfSolve
 from multibody.algorithms.rnea import rnea
 from multibody.control.affine import Affine
 from multibody.control.whole_body.contact_forces import ContactForces, split_forces
-from multibody.geometry._arrays import eye_like, matvec, mirror_upper, transpose
+from multibody.geometry._arrays import Array, eye_like, matvec, mirror_upper, transpose
 from multibody.model import base_velocity
 from multibody.model.actuation import actuated_indices
 from multibody.model.tree import Tree
 from multibody.tracing.matrices import linalg
 
-Array = NDArray[Any]
 REFERENCE_MASS = 10.0
 """The mass in kg of a robot whose unit of forces is 1 N."""
 

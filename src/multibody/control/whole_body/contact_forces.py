@@ -10,19 +10,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics, rows
 from multibody.algorithms.constraints import Constraint, SurfaceContact
 from multibody.algorithms.constraints.independent import independent_rows
 from multibody.control.affine import Affine
-from multibody.geometry._arrays import block_matrix, matvec, transpose
+from multibody.geometry._arrays import Array, block_matrix, matvec, transpose
 from multibody.geometry.operators import hat3
 from multibody.model.tree import Tree
 from multibody.solvers.least_squares import complement
 from multibody.tracing.matrices import linalg
-
-Array = NDArray[Any]
 
 
 class ContactForces(NamedTuple):

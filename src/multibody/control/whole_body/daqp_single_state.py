@@ -5,18 +5,15 @@ from functools import cache
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multibody.compiler.kernel import Kernel
 from multibody.control._robot_controller import STATE, robot_function
 from multibody.control.whole_body.feasible_case import MAX_RESIDUAL, FeasibleCase
 from multibody.control.whole_body.hierarchical_problem import Problem
+from multibody.geometry._arrays import Array
 from multibody.robot import Robot
 from multibody.robot.inputs import Kind
 from multibody.solvers import daqp
-
-Array = NDArray[Any]
-
 
 CommandSolver = Callable[[Sequence[Array], Array | None], tuple[Sequence[Array], Array] | None]
 """A function of q, v and other inputs, and of multipliers of a similar state or None; it returns the parts of a

@@ -6,16 +6,15 @@ them, and |w| is minimised within the bounds. Forces are affine in w; accelerati
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multibody.control.affine import Affine
+from multibody.geometry._arrays import Array
 from multibody.solvers import daqp
 from multibody.solvers.program import Bounds, Program, Rows, residuals
 
-Array = NDArray[Any]
 MAX_RESIDUAL = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 """The optimality residual up to which DAQP's answer is accepted."""
 

@@ -6,7 +6,6 @@ from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint, SurfaceContact
@@ -22,7 +21,7 @@ from multibody.control.whole_body.contact_forces import is_sole
 from multibody.control.whole_body.feasible_case import FeasibleCase
 from multibody.control.whole_body.level_ranks import contact_patterns, sizes_of
 from multibody.control.whole_body.task_rows import TaskRows
-from multibody.geometry._arrays import eye_like, matvec, transpose
+from multibody.geometry._arrays import Array, eye_like, matvec, transpose
 from multibody.model import base_velocity, configuration
 from multibody.model.actuation import with_zero_base
 from multibody.model.tree import Tree
@@ -32,7 +31,6 @@ from multibody.solvers.strict_levels import reduced_bases
 from multibody.solvers.strict_levels.reduced_bases import LevelSize, ReducedState
 from multibody.tracing.matrices import linalg
 
-Array = NDArray[Any]
 AnyTask = Task | LoadTask
 MISS_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
 """The tolerance of violations, relative to the scale of a row."""

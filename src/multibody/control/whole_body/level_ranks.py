@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from multibody.geometry._arrays import Array
 from multibody.solvers.strict_levels.reduced_bases import LevelSize
 
-Array = NDArray[Any]
 RANK_TOLERANCE = 1e-9
 """Singular values below this are zero, relative to the natural size of a level's rows."""
 

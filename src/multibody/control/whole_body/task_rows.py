@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multibody.control.tasks import LoadTask, Task
 from multibody.control.whole_body.contact_dynamics import Dynamics, Unknowns
-from multibody.geometry._arrays import matvec
+from multibody.geometry._arrays import Array, matvec
 from multibody.solvers.least_squares import scale
 
-Array = NDArray[Any]
 ACCELERATION, VELOCITY, STIFFNESS, DAMPING = "_acceleration", "_velocity", "_kp", "_kd"
 DEFAULT_STIFFNESS = 100.0
 """The kp of a task that has a target and states none, in 1/s²: a frequency of 10 rad/s."""

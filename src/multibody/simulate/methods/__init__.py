@@ -9,7 +9,5 @@ from multibody.simulate.methods.soft import SOFT
 from multibody.simulate.methods.variational import VARIATIONAL
 from multibody.simulate.methods.verlet import VERLET
 
-METHODS: dict[str, Method] = {
-    method.name: method for method in (CONTACT, EULER, EVENTS, RK4, SOFT, VARIATIONAL, VERLET)
-}
+METHODS: dict[str, Method] = {each.name: each for each in (CONTACT, EULER, EVENTS, RK4, SOFT, VARIATIONAL, VERLET)}
 """By name."""
