@@ -6,7 +6,7 @@ tests. Checks read the values of plain arrays only.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -312,3 +312,9 @@ def at(index: tuple[int, ...]) -> str:
 def cross_sign(i: int, j: int) -> int:
     """The sign in e_i × e_j = ± e_l, for two different axes."""
     return 1 if (j - i) % 3 == 1 else -1
+
+
+def split_last(x: Array, ends: Iterable[int]) -> list[Array]:
+    """The parts of x along its last axis that end at these indices, and the rest; `np.split` takes 9 µs for four."""
+    ends = tuple(ends)
+    return [x[..., start:end] for start, end in zip((0, *ends), (*ends, None), strict=True)]

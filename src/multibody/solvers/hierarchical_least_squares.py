@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import Array, eye_like, floats, matvec, transpose
+from multibody.geometry._arrays import Array, eye_like, floats, matvec, split_last, transpose
 from multibody.solvers.compiled_functions import evaluate
 from multibody.solvers.least_squares import left_inverse, left_solution, row_factors, row_space
 
@@ -45,7 +45,7 @@ def prioritised(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[Array, l
     if not any(counts):
         raise InputError("levels: expected at least one row in all of them, got none")
     v, slacks = evaluate(_interleaved, arrays)
-    return v, np.split(slacks, np.cumsum(counts)[:-1], axis=-1)
+    return v, split_last(slacks, np.cumsum(counts)[:-1])
 
 
 hierarchical_least_squares = prioritised

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import Array, is_traced
+from multibody.geometry._arrays import Array, is_traced, split_last
 from multibody.solvers.compiled_functions import evaluate
 from multibody.solvers.program import Rows, Status
 from multibody.solvers.quadratic_program import check_equations, check_inequalities
@@ -70,7 +70,7 @@ def hierarchical_qp(levels: Iterable[Level]) -> tuple[Array, list[Array], Any]:
     if is_traced(small) or np.count_nonzero(small):
         arrays |= {"x": (x, 1), "slacks": (slacks, 1), "status": (status, 0), "small": (small, 0)}
         x, slacks, status = evaluate(_refined, arrays)
-    return x, np.split(slacks, np.cumsum(counts)[:-1], axis=-1), Status.of(status)
+    return x, split_last(slacks, np.cumsum(counts)[:-1]), Status.of(status)
 
 
 def _outcome(*arrays: Array, refined: bool = False) -> tuple[Array, Array, Array, Array]:

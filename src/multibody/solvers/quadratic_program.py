@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import Array, at, batch_shape, choice, first, floats, is_traced
+from multibody.geometry._arrays import Array, at, batch_shape, choice, first, floats, is_traced, split_last
 from multibody.solvers import daqp, infeasibility_phases
 from multibody.solvers.compiled_functions import evaluate, kernel_for
 from multibody.solvers.equilibration import own_residual
@@ -89,10 +89,8 @@ def qp(
         named |= {"values": (values, 1), "conditions": (conditions, 1), "status": (status, 0), "small": (small, 0)}
         values, conditions, status = evaluate(_refined, named)
     n, rows = program.g.shape[-1], equations + program.rows.upper.shape[-1]
-    x, multipliers, slacks, violated = np.split(values, [n, n + rows, n + 2 * rows], axis=-1)
-    return _answer(
-        x, multipliers, slacks, violated, [conditions[..., j] for j in range(3)], Status.of(status), equations
-    )
+    x, multipliers, slacks, violated = split_last(values, (n, n + rows, n + 2 * rows))
+    return _answer(x, multipliers, slacks, violated, [conditions[..., j] for j in range(3)], status, equations)
 
 
 def _named(arrays: tuple[Any, ...]) -> dict[str, tuple[Array, int]]:
