@@ -200,8 +200,9 @@ def test_user_task_in_ten_lines():
 
 
 def test_frozen_and_exported():
-    names = [name for name in rooms.__all__ if name != "Task"]
-    assert all(name in control.__all__ for name in names)
+    names = {name for name, value in vars(rooms).items() if isinstance(value, type)}
+    assert len(names) == 13
+    assert names <= set(control.__all__)
     task = control.PoseTask("hand", "tool", weight=2.0)
     with pytest.raises(FrozenInstanceError):
         task.weight = 1.0  # type: ignore[misc]
