@@ -23,9 +23,9 @@ def state(dog, k):
 def at_once(body, q, v, **values):
     """The answer by DAQP, as NumPy; None where DAQP has none."""
     problem = body.problem
-    program = problem.feasible_case({"q": q, "v": v, **values})
+    program = problem.least_norm_program({"q": q, "v": v, **values})
     found = daqp.least_norm_solver_for(*program.G.shape)(program.G, program.lower, program.upper)
-    return found and problem.answer_feasible(q, v, *found, program)
+    return found and problem.solution_at(q, v, *found, program)
 
 
 @pytest.mark.parametrize("active", [None, (1, 1, 1, 0)], ids=str)
@@ -56,7 +56,7 @@ def test_what_can_be_had_at_once_is_what_a_cascade_finds(dog, feet, active):
 def at_once_free(body, q, v, push, more):
     """tau without bounds."""
     values = {"q": q, "v": v, "com_acceleration": push, "base_acceleration": np.zeros(3), **more}
-    program = body.problem.feasible_case(values)
+    program = body.problem.least_norm_program(values)
     return np.concatenate([np.zeros(6), unit_of(body.robot.tree) * program.x[:12, -1]])
 
 

@@ -10,7 +10,7 @@ from multibody.algorithms import kinematics
 from multibody.algorithms.jacobian import jacobian
 from multibody.errors import InputError
 from multibody.geometry import rates
-from multibody.geometry._arrays import damped_inverse, numbers
+from multibody.geometry._arrays import damped_inverse3, numbers
 from multibody.model.tree import Tree
 
 
@@ -73,8 +73,8 @@ def analytical_jacobian(
         E_R_inverse = rates.angular_inverse(rotation, chi_R, frame="A")
     else:
         squared = np.square(numbers(damping, "damping", J))[..., None]
-        E_P_inverse = damped_inverse(rates.linear(position, chi_P), squared)
-        E_R_inverse = damped_inverse(rates.angular(rotation, chi_R, frame="A"), squared)
+        E_P_inverse = damped_inverse3(rates.linear(position, chi_P), squared)
+        E_R_inverse = damped_inverse3(rates.angular(rotation, chi_R, frame="A"), squared)
     upper, lower = np.matmul(E_P_inverse, J[..., :3, :]), np.matmul(E_R_inverse, J[..., 3:, :])
     J_A = np.concatenate([upper, lower], axis=-2)
     return J_A if coordinates is None else J_A[..., check_coordinates(coordinates, J_A.shape[-2]), :]

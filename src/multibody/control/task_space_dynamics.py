@@ -52,7 +52,7 @@ class TaskDynamics:
             self.Y_c = np.stack([self._whitened(J_c[..., k, :]) for k in range(J_c.shape[-2])], axis=-1)
             self.Q = row_space(transpose(self.Y_c))
             self.free = self.Y - np.matmul(transpose(self.Q), np.matmul(self.Q, self.Y))
-        self.inertia = damped_inverse(gram(self.free), heaviest)
+        self.inertia = damped_inertia(gram(self.free), heaviest)
         """Λ, (..., m, m)."""
 
     def acceleration(self, force: Array) -> Array:
@@ -78,7 +78,7 @@ class TaskDynamics:
         return np.sqrt(self.half.D_inv) * self.half.solve_LT(force)
 
 
-def damped_inverse(A: Array, heaviest: float) -> Array:
+def damped_inertia(A: Array, heaviest: float) -> Array:
     """(A + λ² 1)^-1, (..., m, m), of a symmetric A that is not negative, with λ = 0 away from singularities.
 
     λ² = d - s, no less than zero, with d = 1 / heaviest and s = 1 / trace(A^-1), which is at most the smallest

@@ -252,7 +252,7 @@ def is_zero(x: NDArray[Any]) -> bool:
     return not is_traced(x) and not x.any()
 
 
-def damped_inverse(E: NDArray[Any], squared: Any) -> NDArray[Any]:
+def damped_inverse3(E: NDArray[Any], squared: Any) -> NDArray[Any]:
     """E^T (E E^T + δ² 1)^-1, (..., 3, 3), which exists everywhere; δ² a number or (..., 1, 1)."""
     E_T = transpose(E)
     A = np.matmul(E, E_T) + squared * eye_like(E, 3)  # symmetric: its rows are its columns

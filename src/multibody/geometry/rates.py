@@ -17,7 +17,7 @@ from multibody.geometry._arrays import (
     at,
     batch_shape,
     choice,
-    damped_inverse,
+    damped_inverse3,
     first,
     floats,
     is_traced,
@@ -222,7 +222,7 @@ def _inverse(
     if damping is not None:
         if not isinstance(damping, int | float) or not damping > 0:
             raise InputError(f"damping: expected a positive number, got {damping!r}")
-        return damped_inverse(E(chi), damping**2)
+        return damped_inverse3(E(chi), damping**2)
     if not is_traced(chi):
         with np.errstate(all="ignore"):
             distance = kind.distance(chi)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import is_zero
-from multibody.model.actuation import actuated_indices, with_zero_base
 from multibody.model.tree import Tree
 from multibody.simulate.pd import PD
 from multibody.simulate.step_forces import StepForces
@@ -17,7 +16,7 @@ def controlled(forces: StepForces, dt: float, t: Any, q: NDArray[Any], v: NDArra
     tau = forces.control(t, q, v)
     if not isinstance(forces.controller, PD):
         return tau, None
-    slope = pd_slope(forces.tree, dt, forces.gains)
+    slope = forces.controller.slope(forces.tree, dt, forces.gains)
     if forces.effort is not None:
         slope = np.where(np.abs(tau) >= forces.effort, 0.0, slope)
     return tau, slope
@@ -30,16 +29,6 @@ def implicit(forces: StepForces, dt: float, slope: Any) -> NDArray[Any] | None:
         return added
     own = dt * passive_slope(forces.tree, dt)
     return own if added is None else added + own
-
-
-def pd_slope(tree: Tree, dt: float, gains: Any) -> NDArray[Any]:
-    """(nv,): -∂τ/∂v of PD control over a step, kd/2 + kp dt/4.
-
-    The mean configuration over a step is q_m + dt/4 (v⁺ - v), the mean velocity v + (v⁺ - v)/2.
-    """
-    kp, kd = gains
-    slope = kd / 2 + kp * (dt / 4)
-    return with_zero_base(tree, np.broadcast_to(slope, (len(actuated_indices(tree)),)))
 
 
 def passive_slope(tree: Tree, dt: float) -> NDArray[Any]:

@@ -1,5 +1,6 @@
-"""PD control of joints: springs and dampers, which are implicit in the step of "contact" (`implicit_forces.py`).
+"""PD control of joints: springs and dampers, which are implicit in the step of "contact".
 
+`PD.slope` is the change of the force within a step, which `implicit_forces.py` adds to the mass matrix.
 `control.joint_impedance` is the same law as a function, and `control.PID` adds an integral.
 """
 
@@ -59,3 +60,11 @@ class PD:
         """(nv,): kp (target - q) - kd v, nothing on bases."""
         kp, kd = gains
         return with_zero_base(tree, kp * joint_error(tree, q, target) - kd * v[..., actuated_indices(tree)])
+
+    def slope(self, tree: Tree, dt: float, gains: Any) -> NDArray[Any]:
+        """(nv,): -∂τ/∂v over a step, kd/2 + kp dt/4.
+
+        The mean configuration over a step is q_m + dt/4 (v⁺ - v), the mean velocity v + (v⁺ - v)/2.
+        """
+        kp, kd = gains
+        return with_zero_base(tree, np.broadcast_to(kd / 2 + kp * (dt / 4), (len(actuated_indices(tree)),)))

@@ -8,8 +8,8 @@ import numpy as np
 
 from multibody.compiler.kernel import Kernel
 from multibody.control._robot_controller import STATE, robot_function
-from multibody.control.whole_body.feasible_case import MAX_RESIDUAL, FeasibleCase
 from multibody.control.whole_body.hierarchical_problem import Problem
+from multibody.control.whole_body.least_norm_program import MAX_RESIDUAL, LeastNormProgram
 from multibody.geometry._arrays import Array
 from multibody.robot import Robot
 from multibody.robot.inputs import Kind
@@ -38,10 +38,10 @@ class SingleState:
         self.solver_for = cache(self._compile)
         """The solver for some of the optional inputs."""
 
-        def feasible_case(q: Any, v: Any, **extras: Any) -> tuple[Any, ...]:
-            return tuple(problem.feasible_case({"q": q, "v": v, **extras}))
+        def least_norm_program(q: Any, v: Any, **extras: Any) -> tuple[Any, ...]:
+            return tuple(problem.least_norm_program({"q": q, "v": v, **extras}))
 
-        self._programs = robot_function(robot, feasible_case, STATE, optional, "feasible case", *content)
+        self._programs = robot_function(robot, least_norm_program, STATE, optional, "least-norm program", *content)
 
     def _compile(self, present: tuple[str, ...]) -> CommandSolver:
         program = self._programs.kernel(*present)
@@ -68,8 +68,8 @@ class SingleState:
         """The kernel that checks solutions of programs of these shapes, and assembles the answer."""
 
         def judge(q: Any, v: Any, w: Any, multipliers: Any, *program: Any) -> tuple[Any, ...]:
-            return self._problem.answer_feasible(q, v, w, multipliers, FeasibleCase(*program))
+            return self._problem.solution_at(q, v, w, multipliers, LeastNormProgram(*program))
 
         m, k = shapes[0]
-        kinds = STATE | {"w": k, "multipliers": m} | dict(zip(FeasibleCase._fields, shapes, strict=True))
+        kinds = STATE | {"w": k, "multipliers": m} | dict(zip(LeastNormProgram._fields, shapes, strict=True))
         return robot_function(self._robot, judge, kinds, {}, "judged", k, m, *self._content).kernel()

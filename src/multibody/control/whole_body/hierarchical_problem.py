@@ -18,7 +18,7 @@ from multibody.control.tasks._levels import stack_weighted
 from multibody.control.whole_body import task_rows
 from multibody.control.whole_body.contact_dynamics import Dynamics, Unknowns, contact_dynamics, unit_of
 from multibody.control.whole_body.contact_forces import is_sole
-from multibody.control.whole_body.feasible_case import FeasibleCase
+from multibody.control.whole_body.least_norm_program import LeastNormProgram
 from multibody.control.whole_body.level_ranks import contact_patterns, sizes_of
 from multibody.control.whole_body.task_rows import TaskRows
 from multibody.geometry._arrays import Array, eye_like, matvec, transpose
@@ -244,7 +244,7 @@ class Problem:
         tau, a, f = (np.where(whole < np.inf, part, np.full_like(part, np.nan)) for part in (tau, a, f))
         return Solution(tau, a, f, slack, flags, residuals)
 
-    # ---- the feasible case --------------------------------------------------------------------------------------
+    # ---- the case in which all levels can be met --------------------------------------------------------------------
 
     @property
     def has_single_optimum(self) -> bool:
@@ -255,7 +255,7 @@ class Problem:
         circles = self.cones is not None and self.cones.circular
         return not self.contacts or not (self._has_open_forces or circles)
 
-    def feasible_case(self, values: Mapping[str, Any]) -> FeasibleCase:
+    def least_norm_program(self, values: Mapping[str, Any]) -> LeastNormProgram:
         """The program in which nothing yields, of a problem with a single optimum."""
         moving, mask = self._dynamics(values)
         unknowns = moving.torque_unknowns(moving.forces_of_torques()) if self.contacts else moving.all_unknowns()
@@ -276,10 +276,10 @@ class Problem:
         known += [side for part in ranges.values() for side in (part.lower, part.upper)]
         J = moving.forces.J
         known += [moving.forces.drift, np.reshape(J, (*J.shape[:-2], J.shape[-2] * J.shape[-1]))]
-        return FeasibleCase.of(x, f, bounds, maps, known)
+        return LeastNormProgram.of(x, f, bounds, maps, known)
 
-    def answer_feasible(self, q: Array, v: Array, w: Array, multipliers: Array, program: FeasibleCase) -> Solution:
-        """The answer of a solution w; its last residual is that of the conditions of optimality."""
+    def solution_at(self, q: Array, v: Array, w: Array, multipliers: Array, program: LeastNormProgram) -> Solution:
+        """The solution at the unknowns w of a program; its last residual is that of the conditions of optimality."""
         tasks = [task.rows for level in self.levels for task in level]
         ends = [len(limit.bounded_rows(self.tree)) for limit in self.limits]
         nv, feet, count = self.tree.nv, constraint_rows.count(self.contacts), len(tasks)

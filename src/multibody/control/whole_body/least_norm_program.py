@@ -1,4 +1,4 @@
-"""The case in which all levels can be met: one least-norm quadratic program, solved by DAQP.
+"""The least-norm program of a state at which all levels can be met, as DAQP takes it.
 
 Where all levels can be met, contacts stand still and limits hold, all at once, strict priorities make no difference.
 Then x = x_0 + Z w: the orthonormal columns of Z span the null space of all levels, x_0 is the least-norm x that meets
@@ -19,7 +19,7 @@ MAX_RESIDUAL = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 """The optimality residual up to which DAQP's answer is accepted."""
 
 
-class FeasibleCase(NamedTuple):
+class LeastNormProgram(NamedTuple):
     """The program of a state, and the maps from its solution to the answer."""
 
     G: Array
@@ -37,12 +37,12 @@ class FeasibleCase(NamedTuple):
     """(..., entries): what else the answer needs."""
 
     @staticmethod
-    def of(x: Affine, f: Affine, bounds: Bounds, maps: Sequence[Affine], known: Sequence[Array]) -> "FeasibleCase":
+    def of(x: Affine, f: Affine, bounds: Bounds, maps: Sequence[Affine], known: Sequence[Array]) -> "LeastNormProgram":
         """The program of unknowns, forces and bounds of w, and of maps of x."""
         infinite = np.full_like(bounds.upper[..., bounds.lower.shape[-1] :], -daqp.INFINITE_BOUND)
         lower, rows = np.concatenate([bounds.lower, infinite], axis=-1), [_join(part) for part in maps]
         all_maps, all_known = np.concatenate(rows, axis=-2), np.concatenate(known, axis=-1)
-        return FeasibleCase(bounds.C, lower, bounds.upper, _join(x), _join(f), all_maps, all_known)
+        return LeastNormProgram(bounds.C, lower, bounds.upper, _join(x), _join(f), all_maps, all_known)
 
     def at(self, w: Array) -> tuple[Array, Array, Array]:
         """The unknowns x, the contact forces, and the rows of all maps of x."""
