@@ -1,4 +1,4 @@
-"""The line about a long compilation: in a terminal, and nowhere else."""
+"""The line about a long compilation: one in a terminal, one every 30 seconds in a pipe."""
 
 import io
 import os
@@ -168,17 +168,45 @@ def wait(condition):
         time.sleep(0.002)
 
 
-def test_a_compilation_of_less_than_a_second_is_not_reported(monkeypatch):
+def test_a_compilation_of_less_than_half_a_second_is_not_reported(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(progress, "time", clock)
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setenv("TERM", "xterm")
     with progress.compiling("quick"):
-        clock.now = 0.9
+        clock.now = 0.4
         clock.wait_for_looks(3)
         assert sys.stderr.getvalue() == ""
-        clock.now = 1.1
+        clock.now = 0.6
         wait(sys.stderr.getvalue)
+
+
+def test_a_pipe_has_a_line_every_thirty_seconds(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr(mb.config, "cache", True)
+    with progress.compiling("work"):
+        for now, count in ((29.0, 0), (31.0, 1), (59.0, 1), (61.0, 2)):
+            clock.now = now
+            progress.say(f"module {count} of 7")
+            wait(lambda count=count: sys.stderr.getvalue().count("\n") >= count)
+            clock.wait_for_looks(3)
+            assert sys.stderr.getvalue().count("\n") == count
+    assert sys.stderr.getvalue().split("\n") == [
+        *(f"multibody: compiling work, module {k} of 7, {s} s; once, then cached" for k, s in ((1, 31), (2, 61))), ""
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_the_line_fits_a_terminal_whatever_the_name(monkeypatch, cache):
+    monkeypatch.setattr(mb.config, "cache", cache)
+    compilation = progress._Compilation("derivatives_of_something_that_has_a_very_long_name")
+    compilation.stage = "module 12 of 33"
+    tail = "..., module 12 of 33, 0 s" + "; once, then cached" * cache
+    assert str(compilation).startswith("multibody: compiling derivatives_o")
+    assert str(compilation).endswith(tail)
+    assert len(str(compilation)) <= 79
 
 
 def test_another_sign_of_life_has_the_line_to_itself(monkeypatch):

@@ -33,8 +33,8 @@ class Config:
     verify: bool = False
     """Whether cached code is first compared with what the function compiles to now: slow, for tests."""
     progress: bool | str = "auto"
-    """Whether a line on stderr reports compilations that take longer than a second: "auto" means if stderr is a
-    terminal or a notebook, never in a file or a pipe."""
+    """Whether stderr reports compilations that take longer than half a second: in a line that is erased at the end if
+    it is a terminal or a notebook, or with True; otherwise in a new line every 30 seconds."""
 
     @property
     def tape(self) -> int:

@@ -1,7 +1,8 @@
-"""A line on stderr about a compilation that takes longer than a second; it is erased at the end.
+"""A line on stderr about a compilation that takes longer than half a second; it is erased at the end.
 
 The line is plain text, rewritten with carriage returns and erased with spaces: terminals, notebooks and pipes all show
-it, while `rich.live` moves the cursor, which notebooks ignore, and needs ipywidgets there.
+it, while `rich.live` moves the cursor, which notebooks ignore, and needs ipywidgets there. A file or a pipe gets a new
+line every 30 seconds instead.
 """
 
 import os
@@ -16,24 +17,38 @@ from typing import Any
 from multibody._fork import in_child
 from multibody.compiler.config import config
 
-SILENT_SECONDS = 1.0
+SILENT_SECONDS = 0.5
 """Shorter compilations are not reported."""
 REFRESH_INTERVAL = 0.1
 """Seconds between two updates of the line."""
+PIPE_INTERVAL = 30.0
+"""Seconds between two lines in a file or a pipe."""
 MAX_COLUMNS = 79
+MIN_NAME = 16
+"""Letters of a kernel's name that stay where the line is too short for all."""
 
 
 class _Compilation:
     """A compilation in progress."""
 
-    __slots__ = ("name", "stage", "start")
+    __slots__ = ("lines", "name", "stage", "start")
 
     def __init__(self, name: str) -> None:
         self.name, self.stage, self.start = name, "", time.monotonic()
+        self.lines = 0
+        """Lines about it in a file or a pipe."""
+
+    @property
+    def seconds(self) -> float:
+        """Its duration until now."""
+        return time.monotonic() - self.start
 
     def __str__(self) -> str:
         stage = f", {self.stage}" if self.stage else ""
-        return f"multibody: compiling {self.name}{stage}, {time.monotonic() - self.start:.0f} s"
+        rest = f"{stage}, {self.seconds:.0f} s{'; once, then cached' if config.cache else ''}"
+        letters = max(MIN_NAME, MAX_COLUMNS - len("multibody: compiling ") - len(rest))
+        name = self.name if len(self.name) <= letters else f"{self.name[: letters - 3]}..."
+        return f"multibody: compiling {name}{rest}"[:MAX_COLUMNS]
 
 
 class _Line:
@@ -70,8 +85,17 @@ class _Line:
                 if not self.running:
                     self.refreshes = False
                     return
-                if not self.suppressions and time.monotonic() - self.running[0].start > SILENT_SECONDS:
-                    self._write(str(self.running[0])[:MAX_COLUMNS])
+                if not self.suppressions:
+                    self._report(self.running[0])
+
+    def _report(self, compilation: _Compilation) -> None:
+        if config.progress is True or _is_watched(sys.stderr):
+            if compilation.seconds > SILENT_SECONDS:
+                self._write(str(compilation))
+        elif compilation.seconds > PIPE_INTERVAL * (compilation.lines + 1):
+            compilation.lines += 1
+            self._write(f"{compilation}\n")
+            self.length = 0
 
     def _write(self, text: str) -> None:
         if not (text or self.length):
@@ -101,7 +125,7 @@ in_child(_renew)
 @contextmanager
 def compiling(name: str) -> Iterator[None]:
     """Report what this block does as a compilation, unless it is part of one that is reported."""
-    if _current.get() is not None or not (config.progress is True or (config.progress and _is_watched(sys.stderr))):
+    if _current.get() is not None or not config.progress:
         yield
         return
     compilation = _Compilation(name)
