@@ -8,6 +8,7 @@ import pytest
 from multibody import sweep
 from multibody.errors import InputError
 from multibody.sweep.attempts import process_name
+from multibody.sweep.executors import executor_for
 
 from . import studies
 from .test_failures import SAMPLES, check
@@ -83,6 +84,18 @@ def test_a_limit_without_a_nanny_is_told(tmp_path):
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, **options) as cluster,
     ):
         assert study.run(cluster, limit=30.0).done == 20
+
+
+def test_every_worker_is_asked_for_its_nanny(cluster, tmp_path, monkeypatch):
+    """Versions of Dask from 2025.4 to 2026.6 list five workers, unless they are asked for all."""
+
+    def scheduler_info(_, n_workers=5):
+        workers = {f"tcp://{k}": {"nanny": k < 7} for k in range(8)}
+        return {"workers": dict(list(workers.items())[:n_workers] if n_workers >= 0 else workers)}
+
+    monkeypatch.setattr(distributed.Client, "scheduler_info", scheduler_info)
+    with pytest.warns(sweep.SweepWarning, match="tcp://7 has no nanny"):
+        executor_for(cluster, tmp_path, 30.0, None, None, 1).close()
 
 
 @pytest.mark.slow

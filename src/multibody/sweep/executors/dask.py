@@ -239,7 +239,7 @@ class Dask(ChunkExecutor):
         """Warn once of workers without a nanny, which no limit ends, because nothing restarts them."""
         if self._limit is None or self._has_warned:
             return
-        known = self._client.scheduler_info()["workers"]
+        known = self._client.scheduler_info(n_workers=-1)["workers"]  # some versions list five without it
         bare = [address for address, worker in known.items() if not worker["nanny"]]
         if bare:
             self._has_warned = True
