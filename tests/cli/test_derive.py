@@ -112,7 +112,7 @@ def test_parameters_at_a_place() -> None:
 
 
 def test_long_work_is_told_beside_the_result() -> None:
-    with mock.patch("multibody.derive.methods.MAX_SILENT_SECONDS", 0.0):
+    with mock.patch("multibody.derive.methods.expected_time.MAX_SILENT_SECONDS", 0.0):
         done = run("derive", "planar-arm", "--markdown")
     note = "note: planar-arm has 3 bodies and 3 velocities: 'projected-newton-euler' takes about 1 second of CPU time"
     assert done.err.startswith(f"{note}, 'recursive-newton-euler' about 1 second. Quicker: ")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from multibody.derive.system.evaluation import numeric
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.system.kinematics import along
 
 

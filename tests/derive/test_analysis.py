@@ -8,9 +8,9 @@ import sympy as sp
 
 import multibody as mb
 from multibody import derive
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.algebra.trigonometric_equations import solutions
 from multibody.derive.results.comparison import accelerations
-from multibody.derive.system.evaluation import numeric
 from multibody.errors import InputError
 
 from .test_lagrange_multipliers import pendulum, skate, spherical_pendulum

@@ -12,7 +12,7 @@ import sympy as sp
 
 import multibody as mb
 from multibody import derive
-from multibody.derive import methods
+from multibody.derive.methods.expected_time import expected_seconds, why_slow
 from multibody.errors import InputError
 from multibody.geometry import groups
 
@@ -71,7 +71,7 @@ def test_a_page_in_a_directory_that_is_not_there(tmp_path):
 
 def test_long_work_is_told_to_the_logger_and_to_nobody_else(caplog, capfd):
     arm = derive.from_robot(mb.load("planar-arm"))
-    limit = mock.patch("multibody.derive.methods.MAX_SILENT_SECONDS", 0.0)
+    limit = mock.patch("multibody.derive.methods.expected_time.MAX_SILENT_SECONDS", 0.0)
     with caplog.at_level(logging.INFO, logger="multibody"):
         derive.equations(arm, "lagrange")
         assert not caplog.records
@@ -86,12 +86,12 @@ def test_long_work_is_told_to_the_logger_and_to_nobody_else(caplog, capfd):
 def test_the_estimate_grows_with_the_formulas_of_the_places():
     arms = [derive.from_robot(mb.load(name)) for name in ("planar-arm", "scara", "puma-560", "panda")]
     for method in ("projected-newton-euler", "lagrange", "newton-euler"):
-        seconds = [methods.expected_seconds(arm, method) for arm in arms]
+        seconds = [expected_seconds(arm, method) for arm in arms]
         assert max(seconds[:2]) < 1 < seconds[2] < seconds[3]
-    assert not any(methods.why_slow(arm, "recursive-newton-euler") for arm in arms)
-    assert "'lagrange' takes about 1 minute of CPU time, " in methods.why_slow(arms[3], "lagrange")
+    assert not any(why_slow(arm, "recursive-newton-euler") for arm in arms)
+    assert "'lagrange' takes about 1 minute of CPU time, " in why_slow(arms[3], "lagrange")
     without_tree = dataclasses.replace(arms[3], tree=None)
-    assert methods.why_slow(without_tree, "lagrange").endswith("takes about 1 minute of CPU time")
+    assert why_slow(without_tree, "lagrange").endswith("takes about 1 minute of CPU time")
 
 
 CART = derive.systems.system("cart-pendulum")

@@ -25,10 +25,11 @@ from multibody.derive import (
     symbols,
     with_quasi_velocities,
 )
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.methods.hamel_coefficients import brackets
 from multibody.derive.methods.quasi_velocities import inverse
-from multibody.derive.system.evaluation import numeric, random_values
 from multibody.derive.system.kinematics import along
+from multibody.derive.system.random_states import random_values
 from multibody.geometry import groups
 
 from .motion import motion, same

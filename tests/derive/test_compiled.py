@@ -6,7 +6,8 @@ import sympy as sp
 
 import multibody as mb
 from multibody import derive
-from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.algebra.numpy_evaluation import numeric
+from multibody.derive.system.random_states import random_values
 
 x, theta = derive.coordinates("x theta")
 VALUES = {"M": 1.5, "m": 0.3, "l": 0.6, "g": 9.81, "k": 2.0, "c": 0.1}

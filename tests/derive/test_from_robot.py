@@ -6,7 +6,8 @@ import sympy as sp
 
 import multibody as mb
 from multibody import derive
-from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.algebra.numpy_evaluation import numeric
+from multibody.derive.system.random_states import random_values
 from multibody.derive.system.symbolic_tree import tree
 from multibody.derive.system.traced_formulas import exact, exact_rotation
 from multibody.errors import InputError

@@ -5,8 +5,9 @@ import pytest
 import sympy as sp
 
 from multibody import derive
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.results.comparison import accelerations
-from multibody.derive.system.evaluation import consistent_values, numeric, random_values
+from multibody.derive.system.random_states import consistent_values, random_values
 from multibody.errors import InputError
 
 m, l, g, I, A, B, C, u = derive.symbols("m l g I A B C u")

@@ -19,11 +19,12 @@ from multibody.derive import (
     rate,
     symbols,
 )
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.methods.bodies_on_groups import S_series, ad, coriolis, derivatives
 from multibody.derive.methods.boltzmann_hamel import weighted
 from multibody.derive.methods.hamel_coefficients import brackets
 from multibody.derive.methods.lie_groups import blocks, why_not
-from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.system.random_states import random_values
 from multibody.geometry import groups
 from multibody.model.joints import (
     Cylindrical,

@@ -6,8 +6,9 @@ import sympy as sp
 
 import multibody as mb
 from multibody import derive
-from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.system.kinematics import material_jacobian, rotation_jacobian
+from multibody.derive.system.random_states import random_values
 
 M, m, l, g, k, c, F, I, u = derive.symbols("M m l g k c F I u")
 x, theta = derive.coordinates("x theta")

@@ -5,8 +5,7 @@ import pytest
 import sympy as sp
 
 import multibody as mb
-from multibody.derive.algebra.numpy_evaluation import FUNCTIONS, evaluate
-from multibody.derive.system.evaluation import numeric
+from multibody.derive.algebra.numpy_evaluation import FUNCTIONS, evaluate, numeric
 from multibody.errors import InputError
 
 x, y, z = sp.symbols("x y z", real=True)

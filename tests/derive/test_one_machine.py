@@ -6,7 +6,7 @@ import sympy as sp
 
 import multibody as mb
 from multibody import derive
-from multibody.derive.system.evaluation import numeric
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.systems import SYSTEMS, system
 from multibody.model import robots
 

@@ -5,8 +5,9 @@ import pytest
 import sympy as sp
 
 from multibody import derive
-from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.system.kinematics import along, point_jacobian
+from multibody.derive.system.random_states import random_values
 from multibody.errors import InputError
 
 m, n, l, g, k = derive.symbols("m n l g k")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.algebra.quotients import MAX_PRODUCT_TERMS, denominators, divided
-from multibody.derive.system.evaluation import numeric
 
 a, b, m = sp.symbols("a b m", real=True)
 

@@ -26,8 +26,9 @@ from multibody.derive import (
     symbols,
     with_quasi_velocities,
 )
-from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.system.kinematics import along
+from multibody.derive.system.random_states import random_values
 
 from .motion import motion, same
 

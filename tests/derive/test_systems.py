@@ -6,10 +6,11 @@ import sympy as sp
 
 from multibody import derive
 from multibody.algorithms import crba, rnea
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.results.comparison import accelerations, equal
-from multibody.derive.system.evaluation import consistent_values, numeric, random_values
 from multibody.derive.system.from_robot import placed
 from multibody.derive.system.kinematics import gradient
+from multibody.derive.system.random_states import consistent_values, random_values
 from multibody.derive.systems import SYSTEMS, system
 from multibody.errors import InputError
 

@@ -12,10 +12,11 @@ from scipy.integrate import solve_ivp
 
 import multibody as mb
 from multibody import derive
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.methods.method_table import method_table
 from multibody.derive.results.comparison import accelerations
-from multibody.derive.system.evaluation import consistent_values, numeric, random_values
 from multibody.derive.system.generalized_forces import kinetic_energy
+from multibody.derive.system.random_states import consistent_values, random_values
 from multibody.derive.system.symbols import TIME
 from multibody.errors import InputError
 from multibody.model.builder import Builder

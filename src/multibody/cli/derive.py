@@ -98,6 +98,7 @@ def derive(
         _list(console)
         return
     from multibody.derive import from_robot, methods, printing
+    from multibody.derive.methods.expected_time import why_slow
     from multibody.derive.printing import output_formats
     from multibody.derive.printing.html_document import standalone
 
@@ -113,8 +114,7 @@ def derive(
         _compare(console, subject, compare)
         return
     place, values = _values(at, "--at"), _values(parameters, "--parameters")
-    slow = methods.why_slow(subject, method)
-    if slow:
+    if slow := why_slow(subject, method):
         print_note(f"{slow}. {QUICKER_WAYS}")
     with working(f"deriving {subject.name} by {method}"):
         equations = methods.equations(subject, method)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from multibody.errors import InputError
 
@@ -58,6 +59,18 @@ def evaluate(expressions: Sequence[Any], values: Mapping[Any, Any]) -> list[Any]
     for e in asked:
         _walk(e, known)
     return [known[e] for e in asked]
+
+
+def numeric(expression: Any, values: Mapping[sp.Symbol, float]) -> NDArray[np.float64]:
+    """An expression or matrix as an array of floats, or 0-d.
+
+    >>> x = sp.Symbol("x")
+    >>> numeric(sp.Matrix([[x, 2 * x]]), {x: 0.5})
+    array([[0.5, 1. ]])
+    """
+    entries = expression.flat() if isinstance(expression, sp.MatrixBase) else [expression]
+    numbers = evaluate(entries, {x: np.float64(value) for x, value in values.items()})
+    return np.array(numbers, dtype=float).reshape(expression.shape if isinstance(expression, sp.MatrixBase) else ())
 
 
 def _walk(whole: Any, known: dict[Any, Any]) -> None:

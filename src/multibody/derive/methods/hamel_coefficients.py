@@ -9,10 +9,11 @@ import numpy as np
 import sympy as sp
 
 from multibody.derive.algebra.normal_form import normal
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.algebra.quotients import divided
 from multibody.derive.methods.quasi_velocities import ZERO_TOLERANCE, inverse, left_inverse
-from multibody.derive.system.evaluation import numeric, random_values
 from multibody.derive.system.kinematics import tidy
+from multibody.derive.system.random_states import random_values
 from multibody.derive.system.symbols import TIME, matrix
 from multibody.derive.system.system import System
 from multibody.derive.system.validation import states

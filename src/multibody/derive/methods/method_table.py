@@ -9,12 +9,13 @@ import numpy as np
 import sympy as sp
 
 from multibody.algorithms import rnea
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.methods import METHODS, equations
 from multibody.derive.results.comparison import equal, relative_difference
 from multibody.derive.results.equations import Equations
-from multibody.derive.system.evaluation import numeric, random_values
 from multibody.derive.system.generalized_forces import spring_energy
 from multibody.derive.system.kinematics import gradient
+from multibody.derive.system.random_states import random_values
 from multibody.derive.system.system import System
 from multibody.errors import InputError
 

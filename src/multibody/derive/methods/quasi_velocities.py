@@ -9,10 +9,11 @@ import numpy as np
 import sympy as sp
 
 from multibody.derive.algebra.normal_form import normal
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.system.constraints import Holonomic, Motion
-from multibody.derive.system.evaluation import numeric, random_values
 from multibody.derive.system.kinematics import tidy
 from multibody.derive.system.loads import Generalized, Load
+from multibody.derive.system.random_states import random_values
 from multibody.derive.system.symbols import matrix, rate
 from multibody.derive.system.system import System, expect_system
 from multibody.derive.system.validation import states

@@ -9,8 +9,9 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from multibody.derive.algebra.normal_form import is_zero
-from multibody.derive.system.evaluation import consistent_values, numeric, random_values
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.system.kinematics import along
+from multibody.derive.system.random_states import consistent_values, random_values
 from multibody.derive.system.symbols import rate
 from multibody.derive.system.values import expect_equations, whole_number
 from multibody.errors import InputError

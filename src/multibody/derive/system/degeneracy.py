@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.system.constraint_rows import Rows
 from multibody.derive.system.constraints import Holonomic
-from multibody.derive.system.evaluation import consistent_values, numeric, on_constraints, random_values
+from multibody.derive.system.random_states import consistent_values, on_constraints, random_values
 from multibody.derive.system.symbols import TIME
 from multibody.derive.system.system import System
 from multibody.errors import InputError

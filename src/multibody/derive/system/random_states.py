@@ -1,13 +1,13 @@
-"""Numbers in place of symbols: random states, which constraints can allow, and the values of expressions there."""
+"""Random states of a system: a number for every symbol, on the constraints if that is asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from multibody.derive.algebra.numpy_evaluation import evaluate
+from multibody.derive.algebra.numpy_evaluation import numeric
 from multibody.derive.system import constraint_rows
 from multibody.derive.system.constraints import Holonomic, Restriction
 from multibody.derive.system.symbols import TIME, rate
@@ -36,18 +36,6 @@ def random_values(system: System, rng: np.random.Generator) -> dict[sp.Symbol, f
         values.update({x: float(values[x] / length) for x in unit})
     q_dot = numeric(system.q_dot, values)[:, 0]
     return values | {rate(x): float(q_dot[k]) for k, x in enumerate(system.q) if rate(x) not in values}
-
-
-def numeric(expression: Any, values: Mapping[sp.Symbol, float]) -> NDArray[np.float64]:
-    """An expression or matrix as an array of floats, or 0-d.
-
-    >>> x = sp.Symbol("x")
-    >>> numeric(sp.Matrix([[x, 2 * x]]), {x: 0.5})
-    array([[0.5, 1. ]])
-    """
-    entries = expression.flat() if isinstance(expression, sp.MatrixBase) else [expression]
-    numbers = evaluate(entries, {x: np.float64(value) for x, value in values.items()})
-    return np.array(numbers, dtype=float).reshape(expression.shape if isinstance(expression, sp.MatrixBase) else ())
 
 
 def consistent_values(system: System, rng: np.random.Generator) -> dict[sp.Symbol, float] | None:
