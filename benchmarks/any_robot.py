@@ -17,7 +17,7 @@ from rich.text import Text
 from multibody.cli._options import File, Floating, Mimic, MimicOption
 from multibody.cli._progress import working
 from multibody.cli._tables import show, table, terminal
-from multibody.cli._times import BATCH, SINGLE
+from multibody.cli._time_bars import BATCH, SINGLE
 from multibody.cli.bench import (
     QUANTITIES,
     Batch,

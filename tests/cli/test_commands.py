@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from multibody.cli import COMMANDS, app, load_command
-from multibody.cli._options import frame_names
+from multibody.cli._completion import frame_names
 
 from .running import run
 
@@ -43,7 +43,7 @@ def test_no_command_is_imported_for_what_needs_none(arguments: tuple[str, ...]) 
     assert not {"numpy", "multibody.geometry", "multibody.model", *HEAVY} & modules
     assert len([name for name in modules if name.partition(".")[0] == "multibody"]) <= MAX_OWN_MODULES
     assert not {name for name in modules if name.startswith("multibody.cli.")} - {
-        "multibody.cli._tables", "multibody.cli._spelling"
+        "multibody.cli._tables", "multibody.cli._messages"
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from multibody.cli._spelling import spelled
+from multibody.cli._messages import spelled
 
 if TYPE_CHECKING:
     from multibody.model.diagnostics import Diagnostic

@@ -1,4 +1,4 @@
-"""Options that commands share: the robot, with completion in shells, and its state."""
+"""Options that commands share: the robot and its state."""
 
 import os
 from enum import StrEnum
@@ -9,6 +9,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from multibody.cli._completion import frame_names, robot_names
 from multibody.cli._diagnostics import count
 from multibody.cli._progress import working
 from multibody.cli._tables import print_note
@@ -31,26 +32,6 @@ class Representation(StrEnum):
     mixed = "mixed"
     left = "left"
     right = "right"
-
-
-def robot_names() -> list[str]:
-    """Return the names of the embedded robots; shells complete paths of files."""
-    from multibody.model import robots
-
-    return list(robots.names())
-
-
-def frame_names(context: typer.Context) -> list[str]:
-    """Return the frames of the robot on the command line; none if it cannot be read."""
-    from multibody.model.load import load
-
-    file, *_ = [*context.args, context.params.get("file")]  # an option without its value leaves words in args
-    options = {name: context.params.get(name) for name in ("floating", "roots", "trust_paths")}
-    try:
-        model = load(file, **{name: value for name, value in options.items() if value})
-    except (InputError, OSError):
-        return []
-    return list(model.frames)
 
 
 File = Annotated[
@@ -144,11 +125,12 @@ def _numbers(option: str, text: str, names: str) -> NDArray[Any]:
     return numbers
 
 
-def writable(option: str, path: Path) -> Path:
-    """Check before the work that a picture can be saved to a path, and return it."""
+def writable(option: str, path: Path | None) -> None:
+    """Check before the work that a picture can be saved to a path, if there is one."""
+    if path is None:
+        return
     directory = path.resolve().parent
     if not (directory.is_dir() and os.access(directory, os.W_OK)):
         raise InputError(f"{option}: expected a place in a directory that can be written to, got {str(path)!r}")
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise InputError(f"{option}: expected a name that ends in .png, .svg or .pdf, got {str(path)!r}")
-    return path

@@ -10,11 +10,10 @@ import typer
 from numpy.typing import NDArray
 from rich.console import Console
 
-from multibody.cli import _times
 from multibody.cli._options import File, Floating, Mimic, MimicOption, Roots, TrustPaths, frame_option, read, writable
 from multibody.cli._progress import progress
 from multibody.cli._tables import show, table, terminal
-from multibody.cli._times import BATCH, SINGLE
+from multibody.cli._time_bars import BATCH, SINGLE, bars, draw
 from multibody.cli._timing import in_turns, reusing_arrays
 from multibody.errors import InputError
 
@@ -101,8 +100,7 @@ def prepare(
     """Check the options before the work, and draw the states."""
     from multibody.robot.kernels import check_masses
 
-    if plot is not None:
-        writable("--plot", plot)
+    writable("--plot", plot)
     robot = read(file, floating, mimic, **options)
     if not robot.nv:
         raise InputError(f"bench: expected a robot that moves, got {robot.name!r} without any coordinate")
@@ -162,10 +160,10 @@ def report(
 ) -> None:
     """Print the times as bars, and notes below them; save the picture."""
     labelled = {QUANTITIES[name]: row for name, row in times.items()}
-    _times.bars(console, labelled)
+    bars(console, labelled)
     console.print(f"First use of all {len(times)}, compiled or from the cache on disk: {first_use:.2f} s.")
     for note in notes:
         console.print(note, style="yellow")
     if plot is not None:
-        _times.draw(case.title, labelled, plot)
+        draw(case.title, labelled, plot)
         console.print(f"Saved {plot}.", soft_wrap=True)

@@ -48,8 +48,7 @@ def simulate(
 
     if save is not None:
         check_place(save, "--save")
-    if plot is not None:
-        _options.writable("--plot", plot)
+    _options.writable("--plot", plot)
     robot = _options.read(file, floating, mimic, roots=roots)
     rng = np.random.default_rng(seed)
     start, speed = _options.configuration_of(robot, q, rng), _options.rates_of(robot, "v", v, rng)

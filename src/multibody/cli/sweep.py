@@ -50,8 +50,7 @@ def sweep(
 
     The script is executed, and may import what lies beside it.
     """
-    if plot is not None:
-        writable("--plot", plot)
+    writable("--plot", plot)
     if what == STATUS:
         if store is None:
             raise InputError("status: expected a store, such as multibody sweep status gains.zarr")

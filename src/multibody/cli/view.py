@@ -30,8 +30,7 @@ def view(
     """Show a robot in the browser, with a slider for each joint; or save a picture or a page of it."""
     from multibody import view as room
 
-    if picture is not None:
-        _options.writable("--picture", picture)
+    _options.writable("--picture", picture)
     if page is not None:
         check_place(page, "--page")
     robot = _options.read(file, floating, mimic, roots=roots, trust_paths=trust_paths)

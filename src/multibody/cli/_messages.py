@@ -1,4 +1,4 @@
-"""The words of the library's messages as the command line spells them."""
+"""Messages of the library, with the options of the command line in place of the arguments of Python."""
 
 import re
 
