@@ -16,7 +16,7 @@ import pytest
 import multibody as mb
 from multibody import simulate
 from multibody.view.browser.surroundings import first_camera
-from multibody.view.rendering.camera import OPENING, Camera
+from multibody.view.rendering.camera import FIELD_OF_VIEW, Camera
 from multibody.view.shapes.visual_shapes import visual_shapes
 
 pytestmark = pytest.mark.browser
@@ -192,7 +192,7 @@ def page_camera(robot, shape):
     forward = (look_at - position) / np.linalg.norm(look_at - position)
     right = np.cross(forward, [0, 0, 1.0])
     right = right / np.linalg.norm(right)
-    focal = shape[0] / 2 / np.tan(np.radians(OPENING) / 2)
+    focal = shape[0] / 2 / np.tan(np.radians(FIELD_OF_VIEW) / 2)
     return Camera(position, np.stack([right, np.cross(forward, right), forward]), focal, (shape[1], shape[0]))
 
 

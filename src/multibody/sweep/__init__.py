@@ -5,8 +5,9 @@ study.run()
 """
 
 from multibody._signatures import readable_names
-from multibody.sweep.designs import grid, indexed, latin_hypercube, mapping, normal, sobol, uniform
-from multibody.sweep.designs.samples import Samples
+from multibody.sweep.designs.designs import grid, latin_hypercube, normal, uniform
+from multibody.sweep.designs.samples import Samples, indexed, mapping
+from multibody.sweep.designs.sobol import sobol
 from multibody.sweep.errors import StoreError, StudyBusyError, StudyChangedError, SweepError, SweepWarning
 from multibody.sweep.functions import Simulation
 from multibody.sweep.study import Study, open  # noqa: A004

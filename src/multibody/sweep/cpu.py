@@ -1,6 +1,8 @@
-"""Classes of processors: results are equal bit for bit within one."""
+"""The processor: its class, within which results are equal bit for bit, and the cores that a process may use."""
 
 import hashlib
+import os
+import sys
 from functools import cache
 
 from multibody.compiler.codegen import target
@@ -15,3 +17,8 @@ def cpu_class() -> str:
     """
     machine = target.host()
     return f"{machine.cpu} {hashlib.sha256(repr(machine).encode()).hexdigest()[:8]}"
+
+
+def available_cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1

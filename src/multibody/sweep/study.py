@@ -189,7 +189,20 @@ class Study:
 
     def table(self) -> NDArray[Any]:
         """(n,): index, parameters, results and failed, as a structured array: "error", "q[0]", "q[1]", "R[0][1]"."""
-        return self.record.table()
+        record = self.record
+        columns: dict[str, Any] = {"index": np.arange(record.store.n)}
+        for name, stored in (*record.parameters().items(), *record.results(partial=True).items()):
+            x = np.asarray(stored)
+            for entry in np.ndindex(x.shape[1:]):
+                title = name + "".join(f"[{k}]" for k in entry)
+                if title in columns or title == "failed":
+                    raise InputError(f"table: {title!r} is the name of two columns, such as a parameter and a result")
+                columns[title] = x[(slice(None), *entry)]
+        columns["failed"] = record.failed()
+        rows = np.empty(record.store.n, [(name, x.dtype) for name, x in columns.items()])
+        for name, x in columns.items():
+            rows[name] = x
+        return rows
 
     def dataset(self) -> Any:
         """The results as an xarray Dataset, which reads lazily."""

@@ -5,20 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from multibody.sweep.designs.designs import (
-    Grid,
-    LatinHypercube,
-    Normal,
-    Uniform,
-    grid,
-    latin_hypercube,
-    normal,
-    uniform,
-)
-from multibody.sweep.designs.samples import Samples, indexed, mapping
-from multibody.sweep.designs.sobol import Sobol, sobol
-
-__all__ = ["from_plain", "grid", "indexed", "latin_hypercube", "mapping", "normal", "sobol", "uniform"]
+from multibody.sweep.designs.designs import Grid, LatinHypercube, Normal, Uniform
+from multibody.sweep.designs.samples import Samples
+from multibody.sweep.designs.sobol import Sobol
 
 
 def from_plain(plain: Mapping[str, Any]) -> Samples | None:

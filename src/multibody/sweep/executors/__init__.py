@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from multibody.errors import InputError
+from multibody.sweep.cpu import available_cores
 from multibody.sweep.designs.random_streams import check_integer
 from multibody.sweep.executors import dask
 from multibody.sweep.executors.executor import ChunkExecutor
 from multibody.sweep.executors.futures import Futures
 from multibody.sweep.executors.in_process import InProcess
-from multibody.sweep.executors.processes import Processes, available_cores
+from multibody.sweep.executors.processes import Processes
 
 
 def executor_for(

@@ -1,6 +1,5 @@
 """The executor for any `concurrent.futures.Executor`: threads, processes, mpi4py's pools."""
 
-import os
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any, final
 
 from multibody.sweep import attempts
 from multibody.sweep.chunks import ChunkResult, Job, Task, compute
+from multibody.sweep.cpu import available_cores
 from multibody.sweep.errors import SweepError
 from multibody.sweep.executors.executor import POLL_INTERVAL, ChunkExecutor
 from multibody.sweep.shipping import pack, unpack
@@ -23,7 +23,7 @@ class Futures(ChunkExecutor):
 
     def __init__(self, executor: Executor, path: Path) -> None:
         known = getattr(executor, "num_workers", None) or getattr(executor, "_max_workers", None)
-        self.workers = int(known or os.cpu_count() or 1)
+        self.workers = int(known or available_cores())
         self.ahead = 2 * self.workers
         self._executor, self._path = executor, path
         self._packed_job = b""

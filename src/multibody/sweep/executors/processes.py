@@ -191,8 +191,3 @@ class Processes(ChunkExecutor):
             return POLL_INTERVAL
         late = min((worker.since for worker in self._workers), default=math.inf) + self._limit - time.monotonic()
         return min(POLL_INTERVAL, max(0.01, late))
-
-
-def available_cores() -> int:
-    """The number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1

@@ -136,22 +136,6 @@ class Record:
             raise InputError(f"{name}: no sample has a result yet")
         return index
 
-    def table(self) -> NDArray[Any]:
-        """(n,): index, parameters, results and failed, with a column for each number of a sample."""
-        columns: dict[str, Any] = {"index": np.arange(self.store.n)}
-        for name, stored in (*self.parameters().items(), *self.results(partial=True).items()):
-            x = np.asarray(stored)
-            for entry in np.ndindex(x.shape[1:]):
-                title = name + "".join(f"[{k}]" for k in entry)
-                if title in columns or title == "failed":
-                    raise InputError(f"table: {title!r} is the name of two columns, such as a parameter and a result")
-                columns[title] = x[(slice(None), *entry)]
-        columns["failed"] = self.failed()
-        rows = np.empty(self.store.n, [(name, x.dtype) for name, x in columns.items()])
-        for name, x in columns.items():
-            rows[name] = x
-        return rows
-
     def _columns(self, group: str) -> list[Column]:
         return [column for column in self.store.columns if column.group == group]
 

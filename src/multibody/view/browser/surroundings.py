@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.robot import Robot
-from multibody.view.rendering.camera import OPENING, Camera
+from multibody.view.rendering.camera import FIELD_OF_VIEW, Camera
 from multibody.view.shapes.visual_shapes import VisualShapes
 
 MARGIN = 1.25
@@ -32,7 +32,7 @@ class Surroundings:
         )  # fmt: skip
         server.scene.configure_default_lights(cast_shadow=True)
         first = server.initial_camera
-        first.fov = float(np.radians(OPENING))
+        first.fov = float(np.radians(FIELD_OF_VIEW))
         first.near = 0.01 * self.size
         first.up = (0.0, 0.0, 1.0)
         first.position, first.look_at = first_camera(self._points, 4 / 3)
@@ -56,5 +56,5 @@ def first_camera(points: NDArray[Any], aspect: float) -> tuple[tuple[float, ...]
     camera = Camera.around(points, "three-quarter", (round(600 * aspect / part), 600))
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     away = MARGIN / part * (camera.position - middle)
-    down = (1 - part) * np.linalg.norm(away) * np.tan(np.radians(OPENING) / 2) * camera.axes[1]
+    down = (1 - part) * np.linalg.norm(away) * np.tan(np.radians(FIELD_OF_VIEW) / 2) * camera.axes[1]
     return tuple((middle + away + down).tolist()), tuple((middle + down).tolist())

@@ -17,8 +17,8 @@ VIEWS = {
     "top": (-90.0, 89.9),
 }
 """Azimuth from the x axis and elevation of the camera, in degrees: robots look along x."""
-OPENING = 32.0
-"""The angle over the picture's height, in degrees."""
+FIELD_OF_VIEW = 32.0
+"""The field of view over the height of a picture, in degrees."""
 MARGIN = 1.08
 """The part of the picture that stays free around the robot, plus 1."""
 
@@ -67,7 +67,7 @@ class Camera:
         right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
         axes = np.stack([right, np.cross(right, back), -back])
         middle = (points.min(axis=0) + points.max(axis=0)) / 2
-        focal = size[1] / 2 / np.tan(np.radians(OPENING) / 2)
+        focal = size[1] / 2 / np.tan(np.radians(FIELD_OF_VIEW) / 2)
         seen = rotate(axes, points - middle)
         needed = [np.abs(seen[:, k]) * 2 * focal / size[k] * MARGIN - seen[:, 2] for k in (0, 1)]
         distance = max(float(np.max(needed)), 1e-3)
