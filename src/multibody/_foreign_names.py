@@ -250,6 +250,8 @@ class ForeignNames(type):
     They are descriptors instead of a `__getattr__`, with which every method call takes a third longer.
     """
 
+    __module__ = "multibody"  # `help` writes it behind the signature of each class method
+
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> ForeignNames:
         foreign = {
             other: ForeignName(f"{name} has no {other!r}; use {ours}")

@@ -8,7 +8,7 @@ import itertools
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from types import FunctionType
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ WIDTH = 88
 """Columns of a line of arguments: `help` of a class indents them once more."""
 SHORT = 40
 """Columns of a signature that stays on the line of the name: `help` of a method writes of which class it is behind."""
-DOC_WIDTH = 92
+DOC_WIDTH = 88
 """Columns of a docstring: `help` indents it."""
 _UNPACKED, _REFUSED = "Unpack[", "Never"
 _OURS = "multibody."
@@ -103,7 +103,9 @@ class SourceSignature(Lines):
         shown: list[inspect.Parameter] = []
         for each in plain.parameters.values():
             text = _written(each.annotation, texts.get(each.name))
-            if each.kind is each.VAR_KEYWORD and str(text).startswith(_UNPACKED):
+            if each.kind is each.VAR_KEYWORD and hasattr(function, "options_of"):
+                shown += _keywords(function.options_of, {parameter.name for parameter in shown})
+            elif each.kind is each.VAR_KEYWORD and str(text).startswith(_UNPACKED):
                 shown += _unpacked(getattr(sys.modules[function.__module__], text[len(_UNPACKED) : -1]))
             elif str(text) != _REFUSED:
                 shown.append(each.replace(annotation=text))
@@ -123,22 +125,51 @@ def readable(function: F, texts: Callable[[], Mapping[str, str]] | None = None) 
     return function
 
 
+def options_of(target: Callable[..., Any]) -> Callable[[F], F]:
+    """Decorator of a function that hands its `**options` to another: it shows and describes them as the other does."""
+
+    def decorate(function: F) -> F:
+        function.options_of = target  # type: ignore[attr-defined]
+        arguments = inspect.signature(readable(function)).parameters.values()
+        names = [_STARS.get(each.kind, "") + each.name for each in arguments]
+        described = _entries(target.__doc__, "")
+        function.__doc__ = _with_arguments(inspect.cleandoc(function.__doc__ or ""), names, described)
+        return function
+
+    return decorate
+
+
+def _keywords(target: Callable[..., Any], others: Collection[str]) -> list[inspect.Parameter]:
+    """The arguments of a function that are not among the others, as keywords."""
+    arguments = inspect.signature(readable(target)).parameters.values()
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    named = [each for each in arguments if each.name not in others and each.default is not each.empty]
+    return [each.replace(kind=keyword) for each in named] + [
+        each for each in arguments if each.kind is each.VAR_KEYWORD
+    ]
+
+
 def readable_methods(cls: C) -> C:
     """The class itself, with the public methods and the constructor made `readable`."""
     for name, member in vars(cls).items():
         if isinstance(member, classmethod | staticmethod):
             member = member.__func__
-        if inspect.isfunction(member) and (name in ("__init__", "__new__", "__call__") or not name.startswith("_")):
+        if inspect.isfunction(member) and (name.startswith("__") or not name.startswith("_")):
             generated = member.__code__.co_filename.startswith("<")
+            if generated and name == "__new__":
+                member.__doc__ = None  # a named tuple's is its signature once more, in one line
             readable(member, (lambda: _fields(cls)) if generated else None)
     return cls
 
 
 def readable_names(name: str) -> None:
-    """Make the public functions and classes of a module `readable`, with the bases of classes, and listed modules."""
+    """Make the public functions and classes of a module `readable`, with the bases of classes, and listed modules.
+
+    A module without `__all__` lists what it defines: `help` would show the unions of NumPy that it imports.
+    """
     names = vars(sys.modules[name])
-    own = [key for key, value in names.items() if key[0] != "_" and getattr(value, "__module__", None) == name]
-    for key in names.get("__all__", own):
+    defined = [key for key, value in names.items() if key.isupper() or getattr(value, "__module__", None) == name]
+    for key in names.setdefault("__all__", [key for key in defined if key[0] != "_"]):
         value = names.get(key)
         if inspect.isfunction(value):
             readable(value)

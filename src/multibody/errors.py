@@ -42,10 +42,11 @@ class RobotFileError(InputError):
 
 
 class RobotFileWarning(UserWarning):
-    """Warning of possible mistakes in a robot file; `robot.diagnostics` has all of them, with lines.
+    """Warning of possible mistakes in a robot file; `robot.diagnostics` has all
+    of them, with lines.
 
-    `warnings.filterwarnings("ignore", category=mb.RobotFileWarning)` silences it, `mb.load(..., strict=True)` makes an
-    error of it.
+    `warnings.filterwarnings("ignore", category=mb.RobotFileWarning)` silences it, `mb.load(...,
+    strict=True)` makes an error of it.
     """
 
 

@@ -1,7 +1,8 @@
-"""Identification of inertial parameters from measured torques, and the base parameters that are identifiable.
+"""Identification of inertial parameters from measured torques.
 
-Inverse dynamics is linear in the ten parameters of each body, τ = Y(q, v, a) π + armature a. Only some combinations
-have an effect, the *base parameters*. Directions without data stay as near as possible to a prior.
+Inverse dynamics is linear in the ten parameters of each body, τ = Y(q, v, a) π + armature a.
+Only some combinations have an effect, the *base parameters*. Directions without data stay as
+near as possible to a prior.
 """
 
 from dataclasses import dataclass
@@ -35,7 +36,9 @@ MAX_FINAL_DECREASE = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """The combinations of parameters that inverse dynamics depends on: Y π = Y[..., indices] (combination π)."""
+    """The combinations of parameters that inverse dynamics depends on: Y π =
+    Y[..., indices] (combination π).
+    """
 
     indices: NDArray[Any]
     """(count,): columns of the regressor, ascending, that are independent."""
@@ -75,11 +78,11 @@ def base_parameters(tree: Tree, *, samples: int = 0, seed: int = 0, tolerance: f
 
     Args:
         tree: the robot.
-        samples: the number of states, which give nv equations each, as many as parameters or more; by default three
-            times as many.
+        samples: the number of states, which give nv equations each, as many as parameters or
+            more; by default three times as many.
         seed: of the random states.
-        tolerance: a column whose part that is independent of others is smaller, relative to the largest, counts as
-            dependent.
+        tolerance: a column whose part that is independent of others is smaller, relative to the
+            largest, counts as dependent.
 
     Raises:
         InputError: when the samples are fewer than the parameters need.
@@ -136,31 +139,38 @@ def identify(
 ) -> Identified:
     """Inertial parameters from motions and torques.
 
-    Minimises |Y π - τ|² / |τ|² + regularisation D(π, prior). D is |π - prior|², or with `consistent` the divergence of
-    the bodies' pseudo-inertias, which no choice of units or frames changes, and which is infinite where a body cannot
-    exist (Lee, Wensing and Park, Geometric Robot Dynamic Identification, 2020).
+    Minimises |Y π - τ|² / |τ|² + regularisation D(π, prior). D is |π - prior|², or with
+    `consistent` the divergence of the bodies' pseudo-inertias, which no choice of units or
+    frames changes, and which is infinite where a body cannot exist (Lee, Wensing and Park,
+    Geometric Robot Dynamic Identification, 2020).
 
     Args:
         tree: the robot; joints with friction: take `passive` off the torques first.
         q: (..., nq).
         v: (..., nv).
         a: (..., nv).
-        tau: (..., nv), in N m and N; rows of a floating base are those of the forces that act on it, zero in flight.
-        consistent: whether every body must have a positive mass and moments of inertia that a body can have.
-        prior: (bodies, 10), the initial guess, and the result in directions without data; by default the parameters
-            of the tree.
-        regularisation: positive; without `consistent` it can be zero, for the solution nearest to the prior.
-        weights: (nv,), factors of the rows, such as the inverse standard deviations of the torques.
+        tau: (..., nv), in N m and N; rows of a floating base are those of the forces that act
+            on it, zero in flight.
+        consistent: whether every body must have a positive mass and moments of inertia that a
+            body can have.
+        prior: (bodies, 10), the initial guess, and the result in directions without data; by
+            default the parameters of the tree.
+        regularisation: positive; without `consistent` it can be zero, for the solution nearest
+            to the prior.
+        weights: (nv,), factors of the rows, such as the inverse standard deviations of the
+            torques.
 
     Raises:
-        InputError: if shapes differ, values are not finite, or `consistent` is set and a prior is not physical.
+        InputError: if shapes differ, values are not finite, or `consistent` is set and a prior
+            is not physical.
 
     >>> import multibody as mb
     >>> robot, rng = mb.load("cart-pendulum"), np.random.default_rng(0)
     >>> q, v, a = rng.standard_normal((3, 50, 2))
-    >>> fit = identify(robot.tree, q, v, a, robot.inverse_dynamics(q, v, a), prior=0.5 * robot.parameters())
+    >>> tau, true = robot.inverse_dynamics(q, v, a), robot.parameters()
+    >>> fit = identify(robot.tree, q, v, a, tau, prior=0.5 * true)
     >>> base = base_parameters(robot.tree).combination
-    >>> bool(np.allclose(base @ fit.parameters.ravel(), base @ robot.parameters().ravel(), atol=1e-6))
+    >>> bool(np.allclose(base @ fit.parameters.ravel(), base @ true.ravel(), atol=1e-6))
     True
     """
     where = f"identify {expect_tree(tree).name}"

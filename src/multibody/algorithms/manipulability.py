@@ -29,10 +29,12 @@ def singular_values_of(J: NDArray[Any], coordinates: Sequence[int] = range(6)) -
 
 
 def manipulability(tree: Tree, frame: str, q: NDArray[Any], coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
-    """(...): the product of the min(k, nv) singular values of k rows of the Jacobian: zero at a singularity.
+    """(...): the product of the min(k, nv) singular values of k rows of the
+    Jacobian: zero at a singularity.
 
-    That is sqrt(det(J J^T)) where the robot has at least as many velocities as the task has coordinates. With fewer the
-    root is zero everywhere, and the product is sqrt(det(J^T J)) instead.
+    That is sqrt(det(J J^T)) where the robot has at least as many velocities as the task has
+    coordinates. With fewer the root is zero everywhere, and the product is sqrt(det(J^T J))
+    instead.
     """
     return np.prod(singular_values(tree, frame, q, coordinates), axis=-1)
 

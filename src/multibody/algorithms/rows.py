@@ -35,7 +35,9 @@ class Rows(ABC):
         return tuple(f"{self.name}[{k}]" for k in range(self.rows))
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
-        """(..., rows): the error of q with respect to a target, or to the rows' own; zeros if there is none."""
+        """(..., rows): the error of q with respect to a target, or to the rows' own;
+        zeros if there is none.
+        """
         del tree, target
         return np.zeros((*q.shape[:-1], self.rows), q.dtype)
 

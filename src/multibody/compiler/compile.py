@@ -50,23 +50,28 @@ def compile(  # noqa: A001
 ) -> Any:
     """Turn a function written in plain NumPy into a native kernel that evaluates batches.
 
-    The function is traced now. Native code is made at the first call with one sample, and at the first with a batch:
-    make such a call before a loop that must not wait.
+    The function is traced now. Native code is made at the first call with one sample, and at
+    the first with a batch: make such a call before a loop that must not wait.
 
     Args:
-        function: of arrays; see "Compile your own function" in the documentation for what it may do. Without it, as in
-            `@mb.compile(3, ())` above a function, the result is a decorator.
-        *shapes: the shape of one sample of each argument: (7,), 7, or () for a number. They cannot be taken from the
-            first call: an array (7, 7) may be a matrix, or seven samples.
+        function: of arrays; see "Compile your own function" in the documentation for what it
+            may do. Without it, as in `@mb.compile(3, ())` above a function, the result is a
+            decorator.
+        *shapes: the shape of one sample of each argument: (7,), 7, or () for a number. They
+            cannot be taken from the first call: an array (7, 7) may be a matrix, or seven
+            samples.
         names: of the arguments; by default those of the function.
-        optional: shapes of further arguments, by name, that a call may give or leave out; the function has None as
-            their default, and code for them is made when they are first given.
+        optional: shapes of further arguments, by name, that a call may give or leave out; the
+            function has None as their default, and code for them is made when they are first
+            given.
         dtype: float64 or float32; by default that of `mb.config`.
-        key: a text that stands for the function, all that it uses and their versions. With it, a kernel that is in the
-            cache is loaded without tracing the function; without it, the function is traced to know its key.
-        batched: say that the function itself takes any leading batch shape: `mb.eager` then runs it on whole batches.
-        quaternions: by the name of an argument, where unit quaternions begin in it: a call with another length of
-            one is refused.
+        key: a text that stands for the function, all that it uses and their versions. With it,
+            a kernel that is in the cache is loaded without tracing the function; without it,
+            the function is traced to know its key.
+        batched: say that the function itself takes any leading batch shape: `mb.eager` then
+            runs it on whole batches.
+        quaternions: by the name of an argument, where unit quaternions begin in it: a call with
+            another length of one is refused.
 
     >>> k = compile(lambda x, y: x @ y, 3, 3)
     >>> k([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])

@@ -1,5 +1,7 @@
 """Kernel: a compiled function with NumPy's calling conventions."""
 
+import inspect
+import textwrap
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
@@ -42,13 +44,17 @@ class Compiled(ABC):
 
     @property
     def graph(self) -> Any:
-        """The operations, for people to read: `print(kernel.graph)`, `kernel.graph.draw("graph.png")`."""
+        """The operations, for people to read: `print(kernel.graph)`,
+        `kernel.graph.draw("graph.png")`.
+        """
         from multibody.compiler.export.graph_view import GraphView
 
         return GraphView(self.trace())
 
     def to_c(self, path: Any = None) -> Any:
-        """Return C99 of the same graph, (source, header); with a path such as "x.c", write x.c and x.h as well."""
+        """Return C99 of the same graph, (source, header); with a path such as "x.c",
+        write x.c and x.h as well.
+        """
         from multibody.compiler.export import to_c as emit_c
 
         code = emit_c.to_c(self.trace(), self.exported_name)
@@ -63,7 +69,12 @@ class Compiled(ABC):
         return to_numpy(self.trace(), self.exported_name)
 
     def to_sympy(self, *symbols: Any) -> Any:
-        """Return SymPy expressions of the same graph; needs `multibody[symbolic]`."""
+        """Return SymPy expressions of the same graph; needs `multibody[symbolic]`.
+
+        Args:
+            *symbols: for each input something of its shape to put in, such as a matrix of
+                symbols; by default symbols with the names of the inputs.
+        """
         from multibody.compiler.export.to_sympy import to_sympy
 
         return to_sympy(self.trace(), *symbols)
@@ -87,8 +98,9 @@ class Compiled(ABC):
 class Kernel(Compiled):
     """A compiled function.
 
-    Call it as the NumPy function it was made from: `kernel(q, v)`, on single samples or on batches of any leading
-    shape, which broadcast; `out=` writes into existing arrays, `threads=` splits a batch.
+    Call it as the NumPy function it was made from: `kernel(q, v)`, on single samples or on
+    batches of any leading shape, which broadcast; `out=` writes into existing arrays,
+    `threads=` splits a batch.
     """
 
     def __init__(
@@ -107,12 +119,33 @@ class Kernel(Compiled):
         self.call = self._launcher.call
         """The builtin that a call of the kernel calls; calling it directly saves a tenth of a microsecond."""
         # a class for each kernel, so that Python calls the builtin without another frame
-        own = type("Kernel", (Kernel,), {"__call__": self._launcher.call, "__doc__": Kernel.__doc__})
+        own = type("Kernel", (Kernel,), {"__call__": self._launcher.call, "__doc__": self._help()})
         object.__setattr__(self, "__class__", own)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Evaluate; see the class."""
-        return self._launcher.call(*args, **kwargs)
+    def __call__(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
+        """Evaluate one sample, or a batch of any leading shape.
+
+        Args:
+            *args: the inputs in their order; `help(kernel)` has the names and shapes.
+            out: an array for the result, or a tuple of arrays for several.
+            threads: the number of threads that a batch is split over.
+            **named: inputs by name, and optional ones.
+        """
+        return self._launcher.call(*args, out=out, threads=threads, **named)
+
+    def _help(self) -> str:
+        """The docstring of this kernel, with the shapes of its arguments and results."""
+        variants = self._launcher.variants
+        optional = {} if variants is None else variants.optional
+        entries = [
+            *(f"{name}: {_batch_of(shape)}." for name, shape in self.signature.inputs),
+            *(f"{name}: of shape {shape}, optional." for name, shape in optional.items()),
+            "out: an array for the result; a tuple of arrays for several.",
+            "threads: the number of threads that a batch is split over.",
+        ]
+        results = ", ".join(map(_batch_of, self.signature.outputs))
+        lines = [inspect.cleandoc(Kernel.__doc__ or ""), "", "Args:", *(f"    {entry}" for entry in entries), ""]
+        return "\n".join([*lines, "Returns:", *textwrap.wrap(f"{results}.", 88, initial_indent="    ")])
 
     def _variants(self) -> Texts:
         return modules_of(self.trace())[0]
@@ -124,6 +157,11 @@ class Kernel(Compiled):
         takes = ", ".join(f"{spec.name} {spec.shape}" for spec in self.signature.inputs)
         gives = ", ".join(map(str, self.signature.outputs))
         return f"<Kernel {self.name}({takes}) -> {gives}, {sum(self.ops.values())} operations, {self.signature.dtype}>"
+
+
+def _batch_of(shape: tuple[int, ...]) -> str:
+    """The shape of a batch of samples, such as (..., 7)."""
+    return f"({', '.join(['...', *map(str, shape)])})"
 
 
 readable_names(__name__)

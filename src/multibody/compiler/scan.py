@@ -42,16 +42,19 @@ def compile_scan(
     """Compile a step of time, to be repeated in the kernel.
 
     Args:
-        step: `step(state, *inputs, *parameters)` in plain NumPy; returns the next state and an output (or None).
-        state: the shape of the state, or tuples, lists and dicts of shapes; a list stands for a tuple.
+        step: `step(state, *inputs, *parameters)` in plain NumPy; returns the next state and an
+            output (or None).
+        state: the shape of the state, or tuples, lists and dicts of shapes; a list stands for a
+            tuple.
         inputs: shapes of what changes from step to step, each nested in the same way.
         parameters: shapes of what stays.
-        until: of the state, the truth value that a sample is done, asked before every step: it then keeps its state,
-            and its outputs are NaN from then on.
-        optional: shapes of further inputs, by name, that a call may give or leave out; the step has None as their
-            default.
+        until: of the state, the truth value that a sample is done, asked before every step: it
+            then keeps its state, and its outputs are NaN from then on.
+        optional: shapes of further inputs, by name, that a call may give or leave out; the step
+            has None as their default.
         dtype: float64 or float32; by default that of `mb.config`.
-        key: a text that stands for the step, all that it uses and their versions, as in `compile`.
+        key: a text that stands for the step, all that it uses and their versions, as in
+            `compile`.
 
     >>> scan = compile_scan(lambda x, u: (0.5 * x + u, x), (1,), [(1,)])
     >>> last, seen = scan([1.0], [[0.0], [0.0], [1.0]])

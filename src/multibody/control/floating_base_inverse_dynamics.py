@@ -47,9 +47,10 @@ def floating_inverse_dynamics(
 ) -> Array:
     """τ = (N_c^T S^T)^+ N_c^T (M a + h) + N τ0, (..., nv), zero on the base.  [RD 3.100-3.101]
 
-    Without τ0 it is the τ of least norm that makes the robot accelerate so; with it, the nearest to τ0. Where contacts
-    do not allow a, the equations of motion are met in the sense of least squares: the force and moment that the base
-    lacks are of least norm, along the axes of the robot's velocities.
+    Without τ0 it is the τ of least norm that makes the robot accelerate so; with it, the
+    nearest to τ0. Where contacts do not allow a, the equations of motion are met in the sense
+    of least squares: the force and moment that the base lacks are of least norm, along the axes
+    of the robot's velocities.
 
     Args:
         robot: floating, or fixed with contacts as well.
@@ -57,10 +58,12 @@ def floating_inverse_dynamics(
         q: (..., nq).
         v: (..., nv).
         a: v', (..., nv).
-        tau0: (..., nv), torques that are wanted as far as they leave the motion alone; the base's do not count.
-        forces: (..., rows) on the robot, in the order of the contacts: what of them is internal is added to the forces
-            that go with τ.
-        limits: whether torques stay within those of the model, if need be at the cost of the acceleration.
+        tau0: (..., nv), torques that are wanted as far as they leave the motion alone; the
+            base's do not count.
+        forces: (..., rows) on the robot, in the order of the contacts: what of them is internal
+            is added to the forces that go with τ.
+        limits: whether torques stay within those of the model, if need be at the cost of the
+            acceleration.
         active: (..., contacts) of ones, and zeros for contacts that do not hold now.
         out: an array for the result.
         threads: over which a batch is split.
@@ -72,7 +75,8 @@ def floating_inverse_dynamics(
     >>> dog = mb.load("quadruped")
     >>> feet = [mb.constraints.PointContact(f, f) for f in dog.frames if f.startswith("foot")]
     >>> tau = floating_inverse_dynamics(dog, feet, dog.home(), np.zeros(18), np.zeros(18))
-    >>> bool(np.abs(dog.constrained_dynamics(feet, dog.home(), np.zeros(18), tau).acceleration).max() < 1e-9)
+    >>> a, f = dog.constrained_dynamics(feet, dog.home(), np.zeros(18), tau)
+    >>> bool(np.abs(a).max() < 1e-9)
     True
     """
     parts = check_contacts(expect_robot(robot), contacts, needed=True)

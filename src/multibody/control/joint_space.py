@@ -34,7 +34,8 @@ WIDTH = 0.01
 
 
 def gains(frequency: ArrayLike, damping_ratio: ArrayLike = 1.0) -> tuple[Any, Any]:
-    """kp = ω² and kd = 2 D ω of a unit mass on a spring and a damper, ω = 2π frequency.  [RD 3.79-3.80]
+    """kp = ω² and kd = 2 D ω of a unit mass on a spring and a damper, ω = 2π frequency.
+    [RD 3.79-3.80]
 
     Args:
         frequency: in Hz, a number or an array.
@@ -74,12 +75,14 @@ def joint_impedance(
     At rest the joints are off by g / kp [RD 3.74]. Differences of angles are not wrapped.
 
     Args:
-        robot: with a fixed base, or with a floating one, on whose joints the law acts: τ is zero on the base.
+        robot: with a fixed base, or with a floating one, on whose joints the law acts: τ is
+            zero on the base.
         q: (..., nq).
         v: (..., nv).
         target: q*, (..., nq); where a floating base is in it does not matter.
         target_velocity: v*, (..., nv), zero by default.
-        kp: in N m/rad or N/m, not negative: a number, or (..., n) for the velocities behind the base.
+        kp: in N m/rad or N/m, not negative: a number, or (..., n) for the velocities behind the
+            base.
         kd: in N m s/rad or N s/m, likewise.
         out: an array for the result.
         threads: over which a batch is split.
@@ -107,10 +110,12 @@ def gravity_compensation(
     out: Any = None,
     threads: int | None = None,
 ) -> Array:
-    """τ = kp (q* - q) + kd (v* - v) + g(q), (..., nv); without gains g alone: the arm floats.  [RD 3.75]
+    """τ = kp (q* - q) + kd (v* - v) + g(q), (..., nv); without gains g alone: the arm floats.
+    [RD 3.75]
 
-    The arguments are those of `joint_impedance`; kd alone damps. On a floating base g is what holds the joints while
-    something else holds the base, and τ is zero on it; on legs, see `VirtualModel`.
+    The arguments are those of `joint_impedance`; kd alone damps. On a floating base g is what
+    holds the joints while something else holds the base, and τ is zero on it; on legs, see
+    `VirtualModel`.
 
     >>> import multibody as mb
     >>> arm = mb.load("double-pendulum")
@@ -135,13 +140,15 @@ def inverse_dynamics_control(
     out: Any = None,
     threads: int | None = None,
 ) -> Array:
-    """The τ, (..., nv), with which v' = a* + kp (q* - q) + kd (v* - v): M v' + b + g.  [RD 3.76-3.78]
+    """The τ, (..., nv), with which v' = a* + kp (q* - q) + kd (v* - v): M v' + b + g.
+    [RD 3.76-3.78]
 
     Every joint moves as a unit mass on a spring and a damper, whose gains `gains` tells.
 
     Args:
-        robot: with a fixed base, or with a floating one that nothing holds: then it is the joints that move so, and the
-            base as it must, with no force on it. Of a robot that stands, see `floating_inverse_dynamics`.
+        robot: with a fixed base, or with a floating one that nothing holds: then it is the
+            joints that move so, and the base as it must, with no force on it. Of a robot that
+            stands, see `floating_inverse_dynamics`.
         q: (..., nq).
         v: (..., nv).
         target: q*, (..., nq), needed with kp; where a floating base is in it does not matter.
@@ -166,10 +173,12 @@ def inverse_dynamics_control(
 def friction_compensation(
     robot: Robot, v: ArrayLike, *, width: ArrayLike = WIDTH, out: Any = None, threads: int | None = None
 ) -> Array:
-    """The τ, (..., nv), that takes the place of the model's damping and dry friction, to be added to that of a law.
+    """The τ, (..., nv), that takes the place of the model's damping and dry
+    friction, to be added to that of a law.
 
-    Dry friction F has the sign of the velocity and is compensated by F v / sqrt(v² + width²): never by more than F, so
-    that the joint as it is felt still takes energy out, or none. Springs of joints are left alone, and a base is, too.
+    Dry friction F has the sign of the velocity and is compensated by F v / sqrt(v² + width²):
+    never by more than F, so that the joint as it is felt still takes energy out, or none.
+    Springs of joints are left alone, and a base is, too.
 
     Args:
         robot: fixed or floating; its joints have `passive.damping` and `passive.friction`.
@@ -180,7 +189,8 @@ def friction_compensation(
 
     >>> import multibody as mb
     >>> arm = mb.load("puma-560")
-    >>> bool(np.allclose(friction_compensation(arm, np.ones(6)), -arm.passive(arm.home(), np.ones(6)), rtol=1e-4))
+    >>> tau = friction_compensation(arm, np.ones(6))
+    >>> bool(np.allclose(tau, -arm.passive(arm.home(), np.ones(6)), rtol=1e-4))
     True
     """
     function, _ = _law(expect_robot(robot), "friction_compensation")

@@ -33,31 +33,35 @@ def multi_task_control(
     out: Any = None,
     threads: int | None = None,
 ) -> Array:
-    """τ = M v' + b + g, (..., nv), for the v' that gives tasks their accelerations, list by list.  [RD 3.82-3.83]
+    """τ = M v' + b + g, (..., nv), for the v' that gives tasks their accelerations, list by list.
+    [RD 3.82-3.83]
 
-    Tasks of one list share what cannot be met, in least squares by their weights [RD 3.82]; no list gives way to those
-    after it [RD 3.83]. Of all such v', that of least norm is taken: end with a `PostureTask` that damps what is left.
-    Limits are not known here: `WholeBody` has them.
+    Tasks of one list share what cannot be met, in least squares by their weights [RD 3.82]; no
+    list gives way to those after it [RD 3.83]. Of all such v', that of least norm is taken: end
+    with a `PostureTask` that damps what is left. Limits are not known here: `WholeBody` has
+    them.
 
     Args:
         robot: with a fixed base; or floating, on contacts.
         q: (..., nq).
         v: (..., nv).
-        levels: lists of pairs, the most important first: a task, and the w'*, (..., rows), that it is to have: its own,
-            or by gains kp * task.error(tree, q, target) - kd * J v.
-        contacts: constraints that hold, before all tasks; of the torques that then do the same, those of least norm are
-            taken [RD 3.100].
+        levels: lists of pairs, the most important first: a task, and the w'*, (..., rows), that
+            it is to have: its own, or by gains kp * task.error(tree, q, target) - kd * J v.
+        contacts: constraints that hold, before all tasks; of the torques that then do the same,
+            those of least norm are taken [RD 3.100].
         out: an array for the result.
         threads: over which a batch is split.
 
     Raises:
-        InputError: when a list is empty, a floating base has no contacts, or a shape does not fit.
+        InputError: when a list is empty, a floating base has no contacts, or a shape does not
+            fit.
 
     >>> import multibody as mb
     >>> from multibody import control
     >>> arm = mb.load("planar-arm")
     >>> q, v = np.array([0.4, 0.5, 0.6]), np.zeros(3)
-    >>> hand, rest = control.PositionTask("hand", "tool", axes="xz"), control.PostureTask("rest")
+    >>> hand = control.PositionTask("hand", "tool", axes="xz")
+    >>> rest = control.PostureTask("rest")
     >>> tau = multi_task_control(arm, q, v, [[(hand, [1.0, 0.0])], [(rest, [0.0, 0.0, 0.0])]])
     >>> arm.acceleration("tool", q, v, arm.forward_dynamics(q, v, tau))[:3].round(9) + 0.0
     array([1., 0., 0.])

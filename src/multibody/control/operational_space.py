@@ -30,32 +30,39 @@ HEAVIEST = 1e3
 
 @final
 class OperationalSpace(RobotController):
-    """Torques that accelerate a frame as wanted, and push with a wrench where it cannot move.  [RD 3.81-3.99]
+    """Torques that accelerate a frame as wanted, and push with a wrench where it cannot move.
+    [RD 3.81-3.99]
 
-    The frame feels as a body with the inertia Λ = (J M^-1 J^T)^-1, Coriolis forces μ and weight p:
-    Λ w' + μ + p = F, for τ = J^T F [RD 3.85-3.89]. With selections S_M, S_F of where it is to move and to push,
+    The frame feels as a body with the inertia Λ = (J M^-1 J^T)^-1, Coriolis forces μ and weight
+    p: Λ w' + μ + p = F, for τ = J^T F [RD 3.85-3.89]. With selections S_M, S_F of where it is
+    to move and to push,
 
         τ = J^T (Λ (S_M w'* - J' v) + S_F F) + b + g + N^T τ0.  [RD 3.96-3.99]
 
-    b and g are compensated joint by joint. RD's first form [RD 3.90, 3.97], compensation="task", has J^T (μ + p) in
-    their place. Both accelerate the frame alike, and for six joints they are equal; but an arm with more joints moves
-    under the second within its null space: its elbow falls. N^T = 1 - J^T J̄^T, with J̄ = M^-1 J^T Λ, leaves of τ0 what
+    b and g are compensated joint by joint. RD's first form [RD 3.90, 3.97],
+    compensation="task", has J^T (μ + p) in their place. Both accelerate the frame alike, and
+    for six joints they are equal; but an arm with more joints moves under the second within its
+    null space: its elbow falls. N^T = 1 - J^T J̄^T, with J̄ = M^-1 J^T Λ, leaves of τ0 what
     does not accelerate the frame.
 
-    Near singularities the frame feels ever heavier in some direction, and Λ has no bound. Where its trace is above
-    `heaviest`, Λ = (J M^-1 J^T + λ² 1)^-1 instead, with λ² = 1/heaviest - 1/trace, that is 1/heaviest where J has lost
-    a row: torques stay finite, and what is commanded along that direction does not come out whole. Elsewhere λ = 0.
+    Near singularities the frame feels ever heavier in some direction, and Λ has no bound. Where
+    its trace is above `heaviest`, Λ = (J M^-1 J^T + λ² 1)^-1 instead, with λ² = 1/heaviest -
+    1/trace, that is 1/heaviest where J has lost a row: torques stay finite, and what is
+    commanded along that direction does not come out whole. Elsewhere λ = 0.
 
     Args:
-        robot: with a fixed base; or floating, on contacts. Free bodies beside that of the frame need none.
+        robot: with a fixed base; or floating, on contacts. Free bodies beside that of the frame
+            need none.
         frame: one of its frames.
         rows: "pose" for all six rows, linear first; "position" or "rotation" for three of them.
-        contacts: constraints, as `mb.constraints.PointContact`, that hold and carry a floating base. Of all torques
-            that do the same, those of least norm are taken [RD 3.100].
+        contacts: constraints, as `mb.constraints.PointContact`, that hold and carry a floating
+            base. Of all torques that do the same, those of least norm are taken [RD 3.100].
         compensation: "joint" or "task".
-        error: of rotations: "rotation-vector", the rotation vector of R* R^T, [RD §2.9.3]; or, for small ones, the
-            name of parameters: E_R (χ* - χ) [RD 3.92], "euler-zyx" and others, as those of `iterate`.
-        heaviest: in kg, or kg m² of rotations; by default 1,000 times the mass of the robot, without free bodies.
+        error: of rotations: "rotation-vector", the rotation vector of R* R^T, [RD §2.9.3]; or,
+            for small ones, the name of parameters: E_R (χ* - χ) [RD 3.92], "euler-zyx" and
+            others, as those of `iterate`.
+        heaviest: in kg, or kg m² of rotations; by default 1,000 times the mass of the robot,
+            without free bodies.
 
     Raises:
         InputError: when an argument does not fit, or a floating base has no contacts.
@@ -122,23 +129,24 @@ class OperationalSpace(RobotController):
         out: Any = None,
         threads: int | None = None,
     ) -> Array:
-        """τ, (..., nv), zero on a floating base, for w'* + kp Δ + kd (w* - w), and a wrench.  [RD 3.90-3.99]
+        """τ, (..., nv), zero on a floating base, for w'* + kp Δ + kd (w* - w), and a wrench.
+        [RD 3.90-3.99]
 
         Args:
             q: (..., nq).
             v: (..., nv).
-            acceleration: w'*, (..., m), mixed: of the frame's origin, and angular, along the world's axes; zero by
-                default.
+            acceleration: w'*, (..., m), mixed: of the frame's origin, and angular, along the
+                world's axes; zero by default.
             pose: where the frame is to be, with kp.
             twist: w*, (..., m), mixed, at which the target moves, with kd; zero by default.
             kp: in 1/s², not negative: a number, or (..., m) along `axes`; `gains` tells some.
             kd: in 1/s, likewise.
-            wrench: (..., m), force and moment that the frame applies to what it touches, where it does not move. Alone,
-                all of it is applied.
-            motion: (..., m) of ones where the frame moves, along and around `axes`, and zeros where it pushes [RD
-                3.98]; by default it moves in all.
-            axes: world_R_task, of what `motion` and gains are along; the world's axes by default. RD's C [RD 3.99] is
-                its transpose.
+            wrench: (..., m), force and moment that the frame applies to what it touches, where
+                it does not move. Alone, all of it is applied.
+            motion: (..., m) of ones where the frame moves, along and around `axes`, and zeros
+                where it pushes [RD 3.98]; by default it moves in all.
+            axes: world_R_task, of what `motion` and gains are along; the world's axes by
+                default. RD's C [RD 3.99] is its transpose.
             tau0: (..., nv), torques of which what does not accelerate the frame is added.
             out: an array for the result.
             threads: over which a batch is split.
@@ -177,23 +185,25 @@ class OperationalSpace(RobotController):
         out: Any = None,
         threads: int | None = None,
     ) -> Array:
-        """τ, (..., nv), with which the frame yields as a body on a spring and a damper, and gravity is taken off.
+        """τ, (..., nv), with which the frame yields as a body on a spring and a
+        damper, and gravity is taken off.
 
-        Without `inertia` the frame keeps its own: τ = J^T (F_K + D (w* - w)) + g. F_K is the pull of a spring with the
-        energy Δ^T K Δ / 2, for every symmetric K, so that the robot takes no energy out of it but by the work of what
-        moves the target: it is passive. With an inertia I,
+        Without `inertia` the frame keeps its own: τ = J^T (F_K + D (w* - w)) + g. F_K is the
+        pull of a spring with the energy Δ^T K Δ / 2, for every symmetric K, so that the robot
+        takes no energy out of it but by the work of what moves the target: it is passive. With
+        an inertia I,
 
             I (w' - w'*) + D (w - w*) - F_K = F,
 
-        for the wrench F that acts on the frame, which has to be measured: without it, the robot moves so where nothing
-        touches it.
+        for the wrench F that acts on the frame, which has to be measured: without it, the robot
+        moves so where nothing touches it.
 
         Args:
             q: (..., nq).
             v: (..., nv).
             pose: where the spring is at rest.
-            stiffness: K, along the world's axes: a number, m numbers, or (..., m, m); of translations in N/m, of
-                rotation vectors in N m/rad.
+            stiffness: K, along the world's axes: a number, m numbers, or (..., m, m); of
+                translations in N/m, of rotation vectors in N m/rad.
             damping: D, likewise, in N s/m and N m s/rad.
             twist: w*, (..., m), mixed, zero by default.
             acceleration: w'*, (..., m), mixed, zero by default; with `inertia` alone.
@@ -216,7 +226,9 @@ class OperationalSpace(RobotController):
         return self._function("inertia")(q, out=out, threads=threads)
 
     def bias(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
-        """μ = Λ J M^-1 b - Λ J' v, (..., m): Coriolis and centrifugal forces at the frame.  [RD 3.88]"""
+        """μ = Λ J M^-1 b - Λ J' v, (..., m): Coriolis and centrifugal forces at the frame.
+        [RD 3.88]
+        """
         return self._function("bias")(q, v, out=out, threads=threads)
 
     def gravity(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
@@ -224,7 +236,9 @@ class OperationalSpace(RobotController):
         return self._function("gravity")(q, out=out, threads=threads)
 
     def inverse(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
-        """J̄ = M^-1 J^T Λ, (..., nv, m), dynamically consistent: J J̄ = 1, and J̄^T τ is the F of torques τ."""
+        """J̄ = M^-1 J^T Λ, (..., nv, m), dynamically consistent: J J̄ = 1, and J̄^T τ
+        is the F of torques τ.
+        """
         return self._function("inverse")(q, out=out, threads=threads)
 
     def null_space_projector(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:

@@ -17,11 +17,13 @@ from multibody.simulate.controllers import Sampled
 
 @final
 class PID(RobotController, Sampled):
-    """A controller with memory for `simulate`: τ = kp e + ki ∫ e dt - kd v at the joints behind the base.
+    """A controller with memory for `simulate`: τ = kp e + ki ∫ e dt - kd v at the
+    joints behind the base.
 
-    It knows no model: the integral learns the load, so that the error vanishes where that of a PD stays [RD 3.74].
-    Torques are clipped at their limits. While a joint's torque is at a limit, its integral changes only to bring it
-    back: it does not wind up (conditional integration).
+    It knows no model: the integral learns the load, so that the error vanishes where that of a
+    PD stays [RD 3.74]. Torques are clipped at their limits. While a joint's torque is at a
+    limit, its integral changes only to bring it back: it does not wind up (conditional
+    integration).
 
         simulator = simulate.Simulator(robot, dt=0.002, controller=pid, state=pid.state)
         run = simulator(q, seconds=1.0, inputs=target)
@@ -31,9 +33,10 @@ class PID(RobotController, Sampled):
         kp: in N m/rad or N/m, not negative: a number, or one for each velocity behind the base.
         ki: in N m/(rad s), likewise.
         kd: in N m s/rad, likewise.
-        dt: in s, the time between two calls; a simulator whose dt times control_every is another one refuses it.
-        effort: the largest torques, in N m or N, a number or one for each velocity; by default those of the model,
-            zero at joints without a motor.
+        dt: in s, the time between two calls; a simulator whose dt times control_every is
+            another one refuses it.
+        effort: the largest torques, in N m or N, a number or one for each velocity; by default
+            those of the model, zero at joints without a motor.
 
     Raises:
         InputError: when an argument does not fit.

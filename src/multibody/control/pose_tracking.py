@@ -35,12 +35,12 @@ def track_pose(
         frame: one of its frames.
         q: (..., nq).
         target: where the frame is to be now.
-        twist: w*, (..., 6), mixed: how the target moves, linear first; with rows "position" or "rotation" its half
-            (..., 3) is enough. Zero by default: a target that stands still.
+        twist: w*, (..., 6), mixed: how the target moves, linear first; with rows "position" or
+            "rotation" its half (..., 3) is enough. Zero by default: a target that stands still.
         position_gain: k, (...) in 1/s, of Δr = r* - r.
         rotation_gain: k, (...) in 1/s, of Δφ, the rotation vector of R* R^T.
-        rows: "pose" for both; "position" for the first three rows of J alone [RD 2.257], "rotation" for the last [RD
-            2.258].
+        rows: "pose" for both; "position" for the first three rows of J alone [RD 2.257],
+            "rotation" for the last [RD 2.258].
 
     Raises:
         InputError: when an argument does not fit.

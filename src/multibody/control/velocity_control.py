@@ -28,26 +28,28 @@ RESERVED = ("q", "dt", "out", "threads")
 
 @final
 class VelocityControl(RobotController):
-    """Joint velocities for tasks with strict priorities, within limits, on contacts.  [RD 2.213-2.220, 2.273-2.276]
+    """Joint velocities for tasks with strict priorities, within limits, on contacts.
+    [RD 2.213-2.220, 2.273-2.276]
 
-    Every task asks for J v = gain * error + velocity [RD 2.257-2.258]. Contacts come first: they do not move. Then come
-    the limits. Among the velocities that both allow, those for which the squared errors of the first level, each with
-    its task's weight, have the least sum [RD 2.215]; among these the second level's, and so on; of what is left, the v
-    of least norm. No level loses more than the levels and limits above it take. Limits that exclude each other, or that
-    the contacts exclude, are widened to a velocity that is near to them.
+    Every task asks for J v = gain * error + velocity [RD 2.257-2.258]. Contacts come first:
+    they do not move. Then come the limits. Among the velocities that both allow, those for
+    which the squared errors of the first level, each with its task's weight, have the least sum
+    [RD 2.215]; among these the second level's, and so on; of what is left, the v of least norm.
+    No level loses more than the levels and limits above it take. Limits that exclude each
+    other, or that the contacts exclude, are widened to a velocity that is near to them.
 
     Args:
         robot: fixed or floating.
         levels: lists of tasks, the most important first.
         limits: `VelocityLimits()`, `JointLimits()`, or one's own, in any order.
-        damping: in the units of J, zero for none. Near singularities, where a singular value of a level is less than
-            some `damping`, velocities stay small at the cost of its error; away from them nothing is damped [RD
-            2.207-2.208].
+        damping: in the units of J, zero for none. Near singularities, where a singular value of
+            a level is less than some `damping`, velocities stay small at the cost of its error;
+            away from them nothing is damped [RD 2.207-2.208].
         contacts: constraints, as `mb.constraints.PointContact`, that the motion leaves at rest.
 
     Raises:
-        InputError: when there is no task, a level is empty, two tasks have one name, or what is named does not fit the
-            robot.
+        InputError: when there is no task, a level is empty, two tasks have one name, or what is
+            named does not fit the robot.
 
     >>> import multibody as mb
     >>> from multibody import control
@@ -110,11 +112,13 @@ class VelocityControl(RobotController):
             dt: (...), in s, until the next call; limits such as `JointLimits` need it.
             out: an array for the result.
             threads: over which a batch is split.
-            **inputs: the targets, by the names of their tasks; `<task>_gain`, (...) in 1/s, 1 by default, and
-                `<task>_velocity`, (..., rows), at which the target moves, zero by default.
+            **inputs: the targets, by the names of their tasks; `<task>_gain`, (...) in 1/s, 1
+                by default, and `<task>_velocity`, (..., rows), at which the target moves, zero
+                by default.
 
         Raises:
-            InputError: when a target or dt is missing, an input belongs to no task, or a shape does not fit.
+            InputError: when a target or dt is missing, an input belongs to no task, or a shape
+                does not fit.
         """
         required, optional = self._kinds
         for name in inputs:

@@ -26,22 +26,25 @@ from multibody.solvers.strict_levels.projection import solve_within
 
 @final
 class VirtualModel(RobotController):
-    """Torques with which a robot at rest behaves as if wrenches pulled at its frames, gravity taken off.
+    """Torques with which a robot at rest behaves as if wrenches pulled at its
+    frames, gravity taken off.
 
-    Virtual work must vanish for every motion of the base and the joints. The rows of the base tell which contact forces
-    balance gravity and the wrenches [RD 3.117-3.118]: those of least norm are taken [RD 3.120]. The rows of the joints
-    tell the torques [RD 3.119, 3.121]:
+    Virtual work must vanish for every motion of the base and the joints. The rows of the base
+    tell which contact forces balance gravity and the wrenches [RD 3.117-3.118]: those of least
+    norm are taken [RD 3.120]. The rows of the joints tell the torques [RD 3.119, 3.121]:
 
         S^T τ + J_c^T f = g + J_v^T F.
 
-    f is on the robot: RD's F_c has the opposite sign. Inertia and velocity do not count: it is for slow motion.
+    f is on the robot: RD's F_c has the opposite sign. Inertia and velocity do not count: it is
+    for slow motion.
 
     Args:
         robot: floating, on contacts; or fixed, with or without them.
         contacts: constraints, as `mb.constraints.PointContact`, that carry it.
-        friction: μ, or a `multibody.algorithms.friction.FrictionCone` with a normal of its own, at every point of the
-            contacts: forces stay within a pyramid inside that cone. Where none of these balance the wrenches, what the
-            base lacks is of least norm. None has no such limits.
+        friction: μ, or a `multibody.algorithms.friction.FrictionCone` with a normal of its own,
+            at every point of the contacts: forces stay within a pyramid inside that cone. Where
+            none of these balance the wrenches, what the base lacks is of least norm. None has
+            no such limits.
         minimum: with friction, the least normal force at every point, in N.
         sides: of the pyramid.
 
@@ -50,9 +53,10 @@ class VirtualModel(RobotController):
 
     >>> import multibody as mb
     >>> dog = mb.load("quadruped")
-    >>> model = VirtualModel(dog, [mb.constraints.PointContact(f, f) for f in dog.frames if f.startswith("foot")])
+    >>> feet = [mb.constraints.PointContact(f, f) for f in dog.frames if f.startswith("foot")]
+    >>> model = VirtualModel(dog, feet)
     >>> tau, f = model(dog.home(), wrenches={"trunk": [0.0, 0.0, 30.0, 0.0, 0.0, 0.0]})
-    >>> round(float(f[2::3].sum() - 9.81 * dog.mass), 9)  # the ground pushes with weight and wrench
+    >>> round(float(f[2::3].sum() - 9.81 * dog.mass), 9)  # the ground carries weight and wrench
     30.0
     """
 
@@ -92,12 +96,13 @@ class VirtualModel(RobotController):
         out: Any = None,
         threads: int | None = None,
     ) -> tuple[Array, Array]:
-        """τ, (..., nv), zero on the base, and f, (..., rows), on the robot, in the order of the contacts.
+        """τ, (..., nv), zero on the base, and f, (..., rows), on the robot, in the
+        order of the contacts.
 
         Args:
             q: (..., nq).
-            wrenches: {frame: (..., 6)}, the net effect that is wanted on the robot: force and moment at the frame's
-                origin, along the world's axes.
+            wrenches: {frame: (..., 6)}, the net effect that is wanted on the robot: force and
+                moment at the frame's origin, along the world's axes.
             active: (..., contacts) of ones, and zeros for contacts that carry nothing now.
             out: arrays for the results.
             threads: over which a batch is split.

@@ -1,4 +1,4 @@
-"""Equations of motion as formulas: a system, the methods of the documents, and the proof that they agree.
+"""Equations of motion as formulas: systems, methods of derivation, comparisons.
 
 Needs SymPy, of the extra `multibody[symbolic]`; `make demo` installs it.
 """

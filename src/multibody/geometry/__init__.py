@@ -1,4 +1,4 @@
-"""Rotations, poses, twists, wrenches, inertias, Lie groups and the rates of parameterisations. No robots here."""
+"""Rotations, poses, twists, wrenches, inertias, Lie groups, rates."""
 
 from multibody._signatures import readable_names
 from multibody.geometry import (

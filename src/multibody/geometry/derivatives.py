@@ -1,7 +1,8 @@
-"""Derivatives on SO(3), of rotations and with respect to them: Kindr's table.  [Kindr §Derivatives]
+"""Derivatives on SO(3).  [Kindr §Derivatives]
 
-A derivative with respect to a rotation is taken along Φ ⊞ v = exp(v) ⊗ Φ, and a change of a rotation is measured by ⊟:
-all perturbations are rotation vectors in the outer frame A. All results are (..., 3, 3).
+A derivative with respect to a rotation is taken along Φ ⊞ v = exp(v) ⊗ Φ, and a change of a
+rotation is measured by ⊟: all perturbations are rotation vectors in the outer frame A. All
+results are (..., 3, 3).
 """
 
 from typing import Any

@@ -40,12 +40,15 @@ INERTIA_TOLERANCE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
 
 @public_methods
 class SpatialInertia(Value):
-    """The inertia of a rigid body in a frame B, or a batch.  [MDN 67-69, §7; RD 3.15-3.17; QT 18-21]
+    """The inertia of a rigid body in a frame B, or a batch.
+    [MDN 67-69, §7; RD 3.15-3.17; QT 18-21]
 
-    `A_H_B @ inertia` writes it in another frame, `+` joins two bodies into one, `inertia @ twist` is the momentum.
-    Any symmetric matrix is accepted; `check` reports whether a real body can have it.
+    `A_H_B @ inertia` writes it in another frame, `+` joins two bodies into one,
+    `inertia @ twist` is the momentum. Any symmetric matrix is accepted; `check` reports whether
+    a real body can have it.
 
-    >>> SpatialInertia(mass=2.0, com=[0.0, 0.0, 0.1], inertia=0.01 * np.eye(3)).kinetic_energy([1.0, 0, 0, 0, 0, 0])
+    >>> inertia = SpatialInertia(mass=2.0, com=[0.0, 0.0, 0.1], inertia=0.01 * np.eye(3))
+    >>> inertia.kinetic_energy([1.0, 0, 0, 0, 0, 0])
     np.float64(1.0)
     """
 
@@ -101,7 +104,9 @@ class SpatialInertia(Value):
         return cls(mass=mass, com=com, inertia=moments_about_origin(p) - _steiner(mass, com))
 
     def parameters(self) -> NDArray[Any]:
-        """(..., 10): m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the frame's origin; dynamics is linear in them."""
+        """(..., 10): m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the frame's
+        origin; dynamics is linear in them.
+        """
         return inertial_parameters(self.mass, self.first_moment, self.about_origin)
 
     @property
@@ -111,7 +116,9 @@ class SpatialInertia(Value):
 
     @property
     def about_origin(self) -> NDArray[Any]:
-        """(..., 3, 3): the rotational inertia about the frame's origin (Huygens-Steiner).  [MDN 69]"""
+        """(..., 3, 3): the rotational inertia about the frame's origin (Huygens-Steiner).
+        [MDN 69]
+        """
         return self.inertia + _steiner(self.mass, self.com)
 
     @property
@@ -154,10 +161,12 @@ class SpatialInertia(Value):
     # ---- equations of one body ---------------------------------------------------------------------------------------
 
     def momentum(self, twist: ArrayLike) -> NDArray[Any]:
-        """(..., 6): linear momentum, and angular momentum about the frame's origin.  [RD 3.19-3.20; QT 18-21]
+        """(..., 6): linear momentum, and angular momentum about the frame's origin.
+        [RD 3.19-3.20; QT 18-21]
 
         Args:
-            twist: (..., 6) of the body with respect to an inertial frame, written in this frame.
+            twist: (..., 6) of the body with respect to an inertial frame, written in this
+                frame.
         """
         v = floats(twist, "twist", 6)
         linear = self.mass[..., None] * (v[..., :3] + cross3(v[..., 3:], self.com))
@@ -169,7 +178,8 @@ class SpatialInertia(Value):
         return dot(floats(twist, "twist", 6), self.momentum(twist)) / 2
 
     def newton_euler(self, twist: ArrayLike, acceleration: ArrayLike) -> NDArray[Any]:
-        """(..., 6): the wrench M a + v ×̄* M v that a body-fixed frame needs.  [From 1-5, 7, 11, 76, §2.1; RD 3.22-3.25]
+        """(..., 6): the wrench M a + v ×̄* M v that a body-fixed frame needs.
+        [From 1-5, 7, 11, 76, §2.1; RD 3.22-3.25]
 
         Args:
             twist: (..., 6) B_v_AB of a frame fixed to the body; A is inertial.
@@ -188,7 +198,8 @@ class SpatialInertia(Value):
     def newton_euler_at_com(
         self, omega: ArrayLike, a_com: ArrayLike, psi: ArrayLike
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Force m a and torque Θ Ψ + Ω × Θ Ω about the centre of mass.  [RD 3.18-3.25; QT 22-24, §3]
+        """Force m a and torque Θ Ψ + Ω × Θ Ω about the centre of mass.
+        [RD 3.18-3.25; QT 22-24, §3]
 
         Args:
             omega: (..., 3) angular velocity, along the axes of the frame of this inertia.

@@ -1,8 +1,11 @@
-"""Inertial parameters without constraints: ten numbers, any of which make a body that can exist.
+"""Inertial parameters without constraints.
 
-A body's pseudo-inertia J = ∫ [r; 1][r; 1]^T dm, (4, 4), is positive definite exactly when its mass is positive and its
-moments satisfy the triangle inequality. J = U U^T with an upper triangular U, whose diagonal is kept as logarithms
-(Rucker and Wensing, Smooth Parameterization of Rigid-Body Inertia, 2022):
+Any ten numbers make a body that can exist.
+
+A body's pseudo-inertia J = ∫ [r; 1][r; 1]^T dm, (4, 4), is positive definite exactly when its
+mass is positive and its moments satisfy the triangle inequality. J = U U^T with an upper
+triangular U, whose diagonal is kept as logarithms (Rucker and Wensing, Smooth Parameterization
+of Rigid-Body Inertia, 2022):
 
     U = e^α [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]]
     θ = (α, d1, d2, d3, s12, s23, s13, t1, t2, t3)
@@ -42,10 +45,11 @@ def parameters(theta: ArrayLike) -> NDArray[Any]:
 
 @public
 def from_parameters(parameters: ArrayLike) -> NDArray[Any]:
-    """θ, (..., 10), of inertial parameters (..., 10) that a body can have: the inverse of `parameters`.
+    """θ, (..., 10), of inertial parameters (..., 10) that a body can have: the
+    inverse of `parameters`.
 
-    NaN and Inf are data, as everywhere in geometry, and stay in their sample; `robot.check_parameters` refuses them and
-    names the sample and the body.
+    NaN and Inf are data, as everywhere in geometry, and stay in their sample;
+    `robot.check_parameters` refuses them and names the sample and the body.
 
     Raises:
         InputError: that names the index in the array, when a body cannot have them.
@@ -77,7 +81,8 @@ def from_parameters(parameters: ArrayLike) -> NDArray[Any]:
 
 @public
 def pseudo_inertia(parameters: ArrayLike) -> NDArray[Any]:
-    """J, (..., 4, 4), of inertial parameters (..., 10): positive definite when a body can have them.
+    """J, (..., 4, 4), of inertial parameters (..., 10): positive definite when a
+    body can have them.
 
     >>> np.diag(pseudo_inertia([1.0, 0, 0, 0, 2, 0, 2, 0, 0, 2]))
     array([1., 1., 1., 1.])

@@ -1,4 +1,7 @@
-"""Hat, vee and cross products on R^3 and R^6, as plain functions on arrays. Linear first, angular second."""
+"""Hat, vee and cross products of arrays, on R^3 and R^6.
+
+Vectors of R^6 have the linear part first, the angular part second.
+"""
 
 from typing import Any
 
@@ -11,7 +14,8 @@ from multibody.geometry.public_api import public
 
 @public
 def hat3(w: ArrayLike) -> NDArray[Any]:
-    """The skew-symmetric matrix of w, which times b is w × b.  [MDN 5, §3.1; RD §1.2; QT 20; Kindr §Operators]
+    """The skew-symmetric matrix of w, which times b is w × b.
+    [MDN 5, §3.1; RD §1.2; QT 20; Kindr §Operators]
 
     Args:
         w: (..., 3).
@@ -29,7 +33,8 @@ def hat3(w: ArrayLike) -> NDArray[Any]:
 
 @public
 def vee3(W: ArrayLike) -> NDArray[Any]:
-    """The vector w with hat3(w) = W, of the antisymmetric part of W.  [MDN 6; RD §1.2; Kindr §Operators]
+    """The vector w with hat3(w) = W, of the antisymmetric part of W.
+    [MDN 6; RD §1.2; Kindr §Operators]
 
     >>> vee3(hat3([1.0, 2.0, 3.0]))
     array([1., 2., 3.])
@@ -78,7 +83,8 @@ def cross3(a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
 
 @public
 def ad(v: ArrayLike) -> NDArray[Any]:
-    """The matrix of the cross product of twists, v ×, which is ad_v of se(3).  [MDN 37-38, 41-43, §5.3; From 8]
+    """The matrix of the cross product of twists, v ×, which is ad_v of se(3).
+    [MDN 37-38, 41-43, §5.3; From 8]
 
     Args:
         v: (..., 6) twist.
@@ -93,7 +99,8 @@ def ad(v: ArrayLike) -> NDArray[Any]:
 
 @public
 def ad_dual(v: ArrayLike) -> NDArray[Any]:
-    """The matrix of the dual cross product of a twist and a wrench, which is -ad_v^T.  [MDN 61-66, §6.1]
+    """The matrix of the dual cross product of a twist and a wrench, which is -ad_v^T.
+    [MDN 61-66, §6.1]
 
     Args:
         v: (..., 6) twist.

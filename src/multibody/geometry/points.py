@@ -1,4 +1,4 @@
-"""Velocity and acceleration of points on moving bodies, and Euler's rule of differentiation.
+"""Velocity and acceleration of points; Euler's differentiation rule.
 
 All vectors of one call are (..., 3), written in one and the same frame.
 """
@@ -14,7 +14,8 @@ from multibody.geometry.public_api import public
 
 @public
 def velocity(v_B: ArrayLike, omega: ArrayLike, r_BP: ArrayLike) -> NDArray[Any]:
-    """v_P = v_B + Ω × r_BP, of a point P fixed to a body.  [RD 2.117-2.121, §2.7; Kindr §Linear Velocity]
+    """v_P = v_B + Ω × r_BP, of a point P fixed to a body.
+    [RD 2.117-2.121, §2.7; Kindr §Linear Velocity]
 
     >>> velocity([1.0, 0.0, 0.0], [0.0, 0.0, 2.0], [1.0, 0.0, 0.0])
     array([1., 2., 0.])
@@ -34,7 +35,8 @@ def acceleration(a_B: ArrayLike, omega: ArrayLike, psi: ArrayLike, r_BP: ArrayLi
 
 @public
 def derivative(B_r: ArrayLike, B_r_dot: ArrayLike, B_w_AB: ArrayLike) -> NDArray[Any]:
-    """The time derivative in A of a vector, written in B: B_r' + B_w_AB × B_r.  [RD 2.115-2.116, 2.123-2.129]
+    """The time derivative in A of a vector, written in B: B_r' + B_w_AB × B_r.
+    [RD 2.115-2.116, 2.123-2.129]
 
     This is Euler's rule of differentiation.
 
@@ -50,5 +52,7 @@ def derivative(B_r: ArrayLike, B_r_dot: ArrayLike, B_w_AB: ArrayLike) -> NDArray
 def velocity_of_moving_point(
     B_v_A: ArrayLike, B_r_AP: ArrayLike, B_r_dot_AP: ArrayLike, B_w_IB: ArrayLike
 ) -> NDArray[Any]:
-    """B_v_P = B_v_A + B_r'_AP + B_w_IB × B_r_AP, of a point P that moves in the frame B.  [Kindr §Linear Velocity]"""
+    """B_v_P = B_v_A + B_r'_AP + B_w_IB × B_r_AP, of a point P that moves in the frame B.
+    [Kindr §Linear Velocity]
+    """
     return floats(B_v_A, "B_v_A", 3) + derivative(B_r_AP, B_r_dot_AP, B_w_IB)

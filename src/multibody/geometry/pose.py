@@ -38,11 +38,12 @@ class SupportsPull(Value):
 
 @public_methods
 class Pose(Value):
-    """The pose A_H_B of frame B in frame A, or a batch of them.  [MDN 3, 12, §4.3; RD §2.6; Kindr §Pose]
+    """The pose A_H_B of frame B in frame A, or a batch of them.
+    [MDN 3, 12, §4.3; RD §2.6; Kindr §Pose]
 
-    Poses compose where inner letters touch, `A_H_C = A_H_B @ B_H_C` [RD 2.112], and map the coordinates of points,
-    `A_H_B @ B_p = A_p` [MDN 13; RD 2.108-2.110]. On a Twist `@` is the adjoint action, on a Wrench its dual, and a
-    SpatialInertia it expresses in the other frame.
+    Poses compose where inner letters touch, `A_H_C = A_H_B @ B_H_C` [RD 2.112], and map the
+    coordinates of points, `A_H_B @ B_p = A_p` [MDN 13; RD 2.108-2.110]. On a Twist `@` is the
+    adjoint action, on a Wrench its dual, and a SpatialInertia it expresses in the other frame.
 
     >>> A_H_B = Pose(Rotation.elementary("z", np.pi / 2), [1.0, 0.0, 0.0])
     >>> (A_H_B @ [1.0, 0.0, 0.0]).round(12)
@@ -141,7 +142,9 @@ class Pose(Value):
 
     @property
     def dual_adjoint(self) -> NDArray[Any]:
-        """A_Xf_B, (..., 6, 6): A_f = A_Xf_B B_f for wrenches; the inverse transpose of the adjoint.  [MDN 58-60, 64]"""
+        """A_Xf_B, (..., 6, 6): A_f = A_Xf_B B_f for wrenches; the inverse transpose of the
+        adjoint.  [MDN 58-60, 64]
+        """
         R = self.rotation.matrix
         return block_matrix([[R, 0], [np.matmul(hat3(self.position), R), R]])
 
@@ -152,7 +155,9 @@ class Pose(Value):
     @overload
     def __matmul__(self, other: ArrayLike) -> NDArray[Any]: ...
     def __matmul__(self, other: Any) -> Any:
-        """A_H_B @ B_H_C is A_H_C [RD 2.112]; A_H_B @ B_p is A_p for points (..., 3) [MDN 13; RD 2.109-2.110]."""
+        """A_H_B @ B_H_C is A_H_C [RD 2.112]; A_H_B @ B_p is A_p for points (..., 3)
+        [MDN 13; RD 2.109-2.110].
+        """
         if isinstance(other, Pose):
             batch_shape("Pose @ Pose", (self.position, 1), (other.position, 1))
             return Pose._trusted(self.rotation @ other.rotation, self @ other.position)
@@ -167,7 +172,8 @@ class Pose(Value):
         return Pose._trusted(B_R_A, -(B_R_A @ self.position))
 
     def pull(self, other: Any) -> Any:
-        """A_H_B.pull(A_x) is B_x: the action of the inverse, on all that `@` takes, in fewer operations.
+        """A_H_B.pull(A_x) is B_x: the action of the inverse, on all that `@` takes,
+        in fewer operations.
 
         >>> A_H_B = Pose(Rotation.elementary("z", np.pi / 2), [1.0, 0.0, 0.0])
         >>> A_H_B.pull([1.0, 1.0, 0.0]).round(12)
@@ -199,8 +205,8 @@ class Pose(Value):
         Args:
             other: the pose to reach.
             t: (...) of any batch shape.
-            method: "screw" moves along and about one axis; "decoupled" moves the origin on a straight line while the
-                rotation is interpolated on its own.
+            method: "screw" moves along and about one axis; "decoupled" moves the origin on a
+                straight line while the rotation is interpolated on its own.
         """
         need(other, Pose)
         t = numbers(t, "t", self.position)
@@ -215,8 +221,8 @@ class Pose(Value):
         Args:
             twist: (..., 6) twist of B relative to A.
             dt: (...) time in s.
-            representation: how the twist is written: "left" (B_v_AB), "right" (A_v_AB) or "mixed" (BA_v_AB, which
-                moves the origin and the rotation apart).
+            representation: how the twist is written: "left" (B_v_AB), "right" (A_v_AB) or
+                "mixed" (BA_v_AB, which moves the origin and the rotation apart).
         """
         twist = floats(twist, "twist", 6)
         step = twist * numbers(dt, "dt", twist)[..., None]

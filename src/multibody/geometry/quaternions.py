@@ -1,4 +1,4 @@
-"""The algebra of quaternions: Hamilton's, arrays (..., 4) in the order w, x, y, z."""
+"""Hamilton's quaternions: arrays (..., 4) in the order wxyz."""
 
 from typing import Any
 
@@ -51,7 +51,9 @@ def left_matrix(q: ArrayLike) -> NDArray[Any]:
 
 @public
 def right_matrix(p: ArrayLike) -> NDArray[Any]:
-    """M_r with q ⊗ p = M_r(p) q, (..., 4, 4); Kindr's conjugate Q.  [RD 2.60-2.61; Kindr §Quaternion]"""
+    """M_r with q ⊗ p = M_r(p) q, (..., 4, 4); Kindr's conjugate Q.
+    [RD 2.60-2.61; Kindr §Quaternion]
+    """
     w, x, y, z = _parts(floats(p, "quaternion", 4))
     return matrix([[w, -x, -y, -z], [x, w, z, -y], [y, -z, w, x], [z, y, -x, w]])
 
@@ -79,14 +81,18 @@ def rotate(q: ArrayLike, r: ArrayLike) -> NDArray[Any]:
 
 @public
 def rate_matrix(q: ArrayLike) -> NDArray[Any]:
-    """H(q), (..., 3, 4): A_w_AB = 2 H(q) q' and q' = H(q)^T A_w_AB / 2.  [RD 2.94-2.99; Kindr §Quaternion Rates]"""
+    """H(q), (..., 3, 4): A_w_AB = 2 H(q) q' and q' = H(q)^T A_w_AB / 2.
+    [RD 2.94-2.99; Kindr §Quaternion Rates]
+    """
     w, x, y, z = _parts(floats(q, "quaternion", 4))
     return matrix([[-x, w, -z, y], [-y, z, w, -x], [-z, -y, x, w]])
 
 
 @public
 def rate_matrix_bar(q: ArrayLike) -> NDArray[Any]:
-    """H̄(q), (..., 3, 4): B_w_AB = 2 H̄(q) q' and q' = H̄(q)^T B_w_AB / 2.  [Kindr §Quaternion Rates]"""
+    """H̄(q), (..., 3, 4): B_w_AB = 2 H̄(q) q' and q' = H̄(q)^T B_w_AB / 2.
+    [Kindr §Quaternion Rates]
+    """
     w, x, y, z = _parts(floats(q, "quaternion", 4))
     return matrix([[-x, w, z, -y], [-y, -z, w, x], [-z, y, -x, w]])
 
@@ -132,8 +138,9 @@ def to_matrix(q: ArrayLike) -> NDArray[Any]:
 def from_matrix(R: ArrayLike) -> NDArray[Any]:
     """The unit quaternion, w ≥ 0, of a rotation matrix, precise for every rotation.  [RD 2.55]
 
-    4 q q^T is linear in R. Of its four columns the one with a large diagonal entry is taken, so that nothing is
-    divided by a small number and no sign is lost, as it is in the printed formula at half a turn.
+    4 q q^T is linear in R. Of its four columns the one with a large diagonal entry is taken, so
+    that nothing is divided by a small number and no sign is lost, as it is in the printed
+    formula at half a turn.
     """
     R = floats(R, "rotation matrix", 3, 3)
     r = [[R[..., i, j] for j in range(3)] for i in range(3)]
@@ -162,7 +169,9 @@ def from_rotation_vector(phi: ArrayLike) -> NDArray[Any]:
 
 @public
 def to_rotation_vector(q: ArrayLike) -> NDArray[Any]:
-    """The rotation vector, of length in [0, π], of a unit quaternion, w ≥ 0.  [Kindr §Quaternion and Angle-Axis]"""
+    """The rotation vector, of length in [0, π], of a unit quaternion, w ≥ 0.
+    [Kindr §Quaternion and Angle-Axis]
+    """
     w, x, y, z = _parts(floats(q, "quaternion", 4))
     n2 = x * x + y * y + z * z
     small = n2 < 1e-6
@@ -175,10 +184,11 @@ def to_rotation_vector(q: ArrayLike) -> NDArray[Any]:
 
 @public
 def to_angle_axis(q: ArrayLike) -> NDArray[Any]:
-    """(..., 4): angle in [0, π] and unit axis of a unit quaternion, w ≥ 0.  [Kindr §Quaternion and Angle-Axis]
+    """(..., 4): angle in [0, π] and unit axis of a unit quaternion, w ≥ 0.
+    [Kindr §Quaternion and Angle-Axis]
 
-    The axis of no rotation is x. The vector part is scaled before it is squared, so that the axis has length one
-    even when the angle is as small as a float can be.
+    The axis of no rotation is x. The vector part is scaled before it is squared, so that the
+    axis has length one even when the angle is as small as a float can be.
     """
     w, x, y, z = _parts(floats(q, "quaternion", 4))
     largest = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(z))
@@ -191,9 +201,11 @@ def to_angle_axis(q: ArrayLike) -> NDArray[Any]:
 
 @public
 def dominant(K: ArrayLike) -> NDArray[Any]:
-    """The unit eigenvector, w ≥ 0, of the largest eigenvalue of a positive semi-definite (..., 4, 4) matrix.
+    """The unit eigenvector, w ≥ 0, of the largest eigenvalue of a positive
+    semi-definite (..., 4, 4) matrix.
 
-    The matrix is squared until only that eigenvector is left: no branches, and as precise as the gap allows.
+    The matrix is squared until only that eigenvector is left: no branches, and as precise as
+    the gap allows.
     """
     power = floats(K, "K", 4, 4)
     for _ in range(56):

@@ -1,8 +1,9 @@
-"""Rates of parameterisations: linear and angular velocity from the derivatives of parameters χ, and back.
+"""Velocities from the rates of parameters χ, and back.
 
-A parameterisation is chosen by name: "cartesian", "cylindrical", "spherical" for positions; for orientations
-"euler-zyx" (any of the twelve sequences, also as "euler-extrinsic-xyz"), "quaternion", "angle-axis", "rotation-vector"
-and "matrix" (nine entries, row after row). Angular velocity is that of B with respect to A, written in `frame`.
+A parameterisation is chosen by name: "cartesian", "cylindrical", "spherical" for positions; for
+orientations "euler-zyx" (any of the twelve sequences, also as "euler-extrinsic-xyz"),
+"quaternion", "angle-axis", "rotation-vector" and "matrix" (nine entries, row after row).
+Angular velocity is that of B with respect to A, written in `frame`.
 """
 
 from collections.abc import Callable
@@ -113,7 +114,8 @@ def linear_inverse(name: str, chi: ArrayLike, *, damping: float | None = None) -
     Args:
         name: "cartesian", "cylindrical" or "spherical".
         chi: (..., 3).
-        damping: when given, the damped inverse E^T (E E^T + damping² 1)^-1, which exists everywhere.
+        damping: when given, the damped inverse E^T (E E^T + damping² 1)^-1, which exists
+            everywhere.
 
     Raises:
         SingularityError: on the axis, where an angle is not defined, when there is no damping.
@@ -161,7 +163,8 @@ def parameters(name: str, rotation: Rotation) -> NDArray[Any]:
 
 @public
 def angular(name: str, chi: ArrayLike, frame: str = "A") -> NDArray[Any]:
-    """E_R, (..., 3, n): the angular velocity of B with respect to A is E_R χ'.  [RD 2.82-2.107, §2.5.1]
+    """E_R, (..., 3, n): the angular velocity of B with respect to A is E_R χ'.
+    [RD 2.82-2.107, §2.5.1]
 
     Args:
         name: the parameterisation, one of `ORIENTATIONS`.
@@ -181,13 +184,15 @@ def angular(name: str, chi: ArrayLike, frame: str = "A") -> NDArray[Any]:
 def angular_inverse(name: str, chi: ArrayLike, frame: str = "A", *, damping: float | None = None) -> NDArray[Any]:
     """E_R^-1, (..., n, 3): χ' is E_R^-1 times the angular velocity.  [RD 2.82-2.107]
 
-    Of the parameterisations with more than three parameters it is the one that keeps their constraint (unit length).
+    Of the parameterisations with more than three parameters it is the one that keeps their
+    constraint (unit length).
 
     Args:
         name: the parameterisation, one of `ORIENTATIONS`.
         chi: (..., n) parameters of A_R_B.
         frame: the frame in which the angular velocity is written, "A" or "B".
-        damping: when given, the damped inverse E^T (E E^T + damping² 1)^-1, which exists everywhere.
+        damping: when given, the damped inverse E^T (E E^T + damping² 1)^-1, which exists
+            everywhere.
 
     Raises:
         SingularityError: at a singularity of the parameterisation, when there is no damping.

@@ -1,16 +1,17 @@
-"""Representations of one twist, acceleration or wrench: left, right, mixed, kindr, and conversions between them.
+"""Left, right, mixed and kindr forms of twists and wrenches.
 
-`model.base_velocity` applies these to the base entries of v, and `algorithms.base_representation` to whole algorithms.
-A twist of B relative to A is written, linear first, as
+`model.base_velocity` applies these to the base entries of v, and
+`algorithms.base_representation` to whole algorithms. A twist of B relative to A is written,
+linear first, as
 
-    "left"    B_v_AB   in B                                        (left-trivialised, body)      [MDN 20]
-    "right"   A_v_AB   in A                                        (right-trivialised, spatial)  [MDN 25]
-    "mixed"   BA_v_AB  at the origin of B, along the axes of A                                   [MDN 35]
-    "kindr"            velocity of B's origin in A, angular velocity in B                        [Kindr §Coordinates]
+    "left"    B_v_AB   in B (left-trivialised, body)                         [MDN 20]
+    "right"   A_v_AB   in A (right-trivialised, spatial)                     [MDN 25]
+    "mixed"   BA_v_AB  at the origin of B, along the axes of A               [MDN 35]
+    "kindr"            velocity of B's origin in A, angular in B            [Kindr §Coordinates]
 
-and a wrench dually, so that its power with the twist is the same in each. Accelerations here are *apparent*: time
-derivatives of the twist's entries [MDN 44]; `intrinsic` and `apparent` convert to intrinsic ones [MDN 47] and back.
-All conversions go through "left".
+and a wrench dually, so that its power with the twist is the same in each. Accelerations here
+are *apparent*: time derivatives of the twist's entries [MDN 44]; `intrinsic` and `apparent`
+convert to intrinsic ones [MDN 47] and back. All conversions go through "left".
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,9 @@ REPRESENTATIONS = ("left", "right", "mixed", "kindr")
 
 
 def representation(name: str, options: Sequence[str]) -> str:
-    """Return the name if it is one of the options; otherwise raise an InputError that translates foreign names."""
+    """Return the name if it is one of the options; otherwise raise an InputError
+    that translates foreign names.
+    """
     word = str(name).rsplit(".", 1)[-1].lower()  # of an enumeration, as Pinocchio's, the member
     ours = translate(word, VELOCITY_REPRESENTATIONS)
     if ours is None:
@@ -48,7 +51,8 @@ def representation(name: str, options: Sequence[str]) -> str:
 
 @public
 def transform(A_H_B: Pose, source: str, target: str) -> NDArray[Any]:
-    """The (..., 6, 6) matrix that takes a twist from the source to the target representation.  [MDN 27-28, 33-35]
+    """The (..., 6, 6) matrix that takes a twist from the source to the target representation.
+    [MDN 27-28, 33-35]
 
     >>> transform(Pose.identity(), "left", "right").shape
     (6, 6)
@@ -75,7 +79,9 @@ def velocity(A_H_B: Pose, twist: ArrayLike, source: str, target: str) -> NDArray
 
 @public
 def wrench(A_H_B: Pose, wrench: ArrayLike, source: str, target: str) -> NDArray[Any]:
-    """A wrench (..., 6) on B in another representation; its power with the twist stays.  [MDN 58-60]"""
+    """A wrench (..., 6) on B in another representation; its power with the twist stays.
+    [MDN 58-60]
+    """
     wrench = _fitting(A_H_B, floats(wrench, "wrench", 6))
     if _known(source) == _known(target):
         return wrench + 0.0
@@ -84,7 +90,8 @@ def wrench(A_H_B: Pose, wrench: ArrayLike, source: str, target: str) -> NDArray[
 
 @public
 def acceleration(A_H_B: Pose, twist: ArrayLike, acceleration: ArrayLike, source: str, target: str) -> NDArray[Any]:
-    """An apparent acceleration (..., 6) of B relative to A in another representation.  [MDN 44-46, 52-55, §5.4]
+    """An apparent acceleration (..., 6) of B relative to A in another representation.
+    [MDN 44-46, 52-55, §5.4]
 
     Args:
         A_H_B: the pose of B in A.
@@ -105,13 +112,17 @@ def acceleration(A_H_B: Pose, twist: ArrayLike, acceleration: ArrayLike, source:
 
 @public
 def in_frame(C_H_B: Pose, B_v_AB: ArrayLike) -> NDArray[Any]:
-    """C_v_AB, (..., 6): a twist or an intrinsic acceleration in an arbitrary frame C.  [MDN 32-34, 47]"""
+    """C_v_AB, (..., 6): a twist or an intrinsic acceleration in an arbitrary frame C.
+    [MDN 32-34, 47]
+    """
     return (need(C_H_B, Pose) @ Twist.from_vector(B_v_AB)).vector
 
 
 @public
 def apparent_in_frame(C_H_B: Pose, B_v_CB: ArrayLike, B_v_AB: ArrayLike, B_a_AB: ArrayLike) -> NDArray[Any]:
-    """The time derivative of C_v_AB, from quantities in B, of which B_a_AB is that of B_v_AB.  [MDN 45, 56]"""
+    """The time derivative of C_v_AB, from quantities in B, of which B_a_AB is that of B_v_AB.
+    [MDN 45, 56]
+    """
     return in_frame(C_H_B, cross6(B_v_CB, B_v_AB) + floats(B_a_AB, "acceleration", 6))
 
 
@@ -123,7 +134,9 @@ def intrinsic(C_vdot_AB: ArrayLike, C_v_AC: ArrayLike, C_v_AB: ArrayLike) -> NDA
 
 @public
 def apparent(C_a_AB: ArrayLike, C_v_AC: ArrayLike, C_v_AB: ArrayLike) -> NDArray[Any]:
-    """The apparent acceleration, the time derivative of C_v_AB, from the intrinsic one.  [MDN 49, 53]"""
+    """The apparent acceleration, the time derivative of C_v_AB, from the intrinsic one.
+    [MDN 49, 53]
+    """
     return floats(C_a_AB, "acceleration", 6) - cross6(C_v_AC, C_v_AB)
 
 

@@ -38,12 +38,14 @@ ORTHONORMAL_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
 
 @public_methods
 class Rotation(Value):
-    """The orientation of frame B in frame A, or a batch of them.  [RD §2.4-2.4.5; MDN §4.2; Kindr items 1-5]
+    """The orientation of frame B in frame A, or a batch of them.
+    [RD §2.4-2.4.5; MDN §4.2; Kindr items 1-5]
 
-    A rotation is passive: it changes the frame in which a vector is written and leaves the vector alone,
-    `A_R_B @ B_r = A_r` [RD 2.22, 2.24; Kindr item 2]. Read as an active rotation, the same matrix turns a vector
-    within one frame [RD 2.25; Kindr item 1], and the inverse of the active rotation is the passive one [Kindr item 4].
-    Rotations compose where inner letters touch, `A_R_C = A_R_B @ B_R_C` [RD 2.29-2.31; Kindr item 5].
+    A rotation is passive: it changes the frame in which a vector is written and leaves the
+    vector alone, `A_R_B @ B_r = A_r` [RD 2.22, 2.24; Kindr item 2]. Read as an active rotation,
+    the same matrix turns a vector within one frame [RD 2.25; Kindr item 1], and the inverse of
+    the active rotation is the passive one [Kindr item 4]. Rotations compose where inner letters
+    touch, `A_R_C = A_R_B @ B_R_C` [RD 2.29-2.31; Kindr item 5].
 
     >>> A_R_B = Rotation.from_euler("zyx", [np.pi / 2, 0.0, 0.0])
     >>> (A_R_B @ [1.0, 0.0, 0.0]).round(12)
@@ -99,13 +101,15 @@ class Rotation(Value):
         """From rotation matrices.  [RD 2.22-2.23; MDN 1]
 
         Args:
-            matrix: (..., 3, 3), A_R_B: its columns are the axes of B in A, so that it takes B_p to A_p.
+            matrix: (..., 3, 3), A_R_B: its columns are the axes of B in A, so that it takes B_p
+                to A_p.
             project: take the nearest rotation, in the Frobenius norm, to each matrix.
-            tolerance: largest entry of |R^T R - 1| that passes; by default 1e-6, for float32 1e-4. A matrix within it
-                is kept as it is.
+            tolerance: largest entry of |R^T R - 1| that passes; by default 1e-6, for float32
+                1e-4. A matrix within it is kept as it is.
 
         Raises:
-            InputError: when a matrix is not a rotation within the tolerance, or is a reflection.
+            InputError: when a matrix is not a rotation within the tolerance, or is a
+                reflection.
             SingularityError: when `project` finds no single nearest rotation.
         """
         matrix = floats(matrix, "rotation matrix", 3, 3)
@@ -119,18 +123,21 @@ class Rotation(Value):
 
     @classmethod
     def from_quaternion(cls, quaternion: ArrayLike) -> Self:
-        """From quaternions w, x, y, z, which are normalized; q and -q give the same rotation.  [RD 2.51-2.54]
+        """From quaternions w, x, y, z, which are normalized; q and -q give the same rotation.
+        [RD 2.51-2.54]
 
         Args:
-            quaternion: (..., 4), not zero, the real part w first, as MuJoCo and Eigen's constructor have it;
-                `from_xyzw` takes it last.
+            quaternion: (..., 4), not zero, the real part w first, as MuJoCo and Eigen's
+                constructor have it; `from_xyzw` takes it last.
         """
         quaternion = not_zero(floats(quaternion, "quaternion (w, x, y, z)", 4), "quaternion")
         return cls._of_quaternion(blockwise(lambda q: quaternions.canonical(unit(q)), (quaternion, 1)))
 
     @classmethod
     def from_xyzw(cls, quaternion: ArrayLike) -> Self:
-        """From quaternions in the order x, y, z, w of SciPy, ROS and Pinocchio; `from_quaternion` takes w first."""
+        """From quaternions in the order x, y, z, w of SciPy, ROS and Pinocchio;
+        `from_quaternion` takes w first.
+        """
         q = floats(quaternion, "quaternion (x, y, z, w)", 4)
         return cls.from_quaternion(np.concatenate([q[..., 3:], q[..., :3]], axis=-1))
 
@@ -148,7 +155,9 @@ class Rotation(Value):
 
     @classmethod
     def from_rotation_vector(cls, vector: ArrayLike) -> Self:
-        """From rotation vectors (..., 3): the axis times the angle in radians.  [RD 2.47; Kindr item 6]"""
+        """From rotation vectors (..., 3): the axis times the angle in radians.
+        [RD 2.47; Kindr item 6]
+        """
         phi = floats(vector, "rotation vector", 3)
         return cls._of_quaternion(
             blockwise(lambda phi: quaternions.canonical(quaternions.from_rotation_vector(phi)), (phi, 1))
@@ -161,8 +170,9 @@ class Rotation(Value):
         """From Euler angles.  [RD 2.32-2.45; RD §B.1; Kindr §Euler ZYX, §Euler XYZ]
 
         Args:
-            sequence: the axes of three intrinsic rotations, such as "zyx" (about z, then the new y, then the newest
-                x: A_R_B = R_z R_y R_x); or "extrinsic-xyz" for rotations about the axes of A, in that order.
+            sequence: the axes of three intrinsic rotations, such as "zyx" (about z, then the
+                new y, then the newest x: A_R_B = R_z R_y R_x); or "extrinsic-xyz" for rotations
+                about the axes of A, in that order.
             angles: (..., 3) radians, in the order of the sequence's letters.
         """
         order, angles = euler.parse(sequence), floats(angles, "Euler angles", 3)
@@ -170,7 +180,9 @@ class Rotation(Value):
 
     @classmethod
     def elementary(cls, axis: str, angle: ArrayLike) -> Self:
-        """About one axis of the frame, "x", "y" or "z", by angles (...) in radians.  [RD 2.26-2.28; Kindr item 3]"""
+        """About one axis of the frame, "x", "y" or "z", by angles (...) in radians.
+        [RD 2.26-2.28; Kindr item 3]
+        """
         i = "xyz".index(choice(axis, "axis", ("x", "y", "z")))
         j, k = (i + 1) % 3, (i + 2) % 3
         angle = floats(angle, "angle")
@@ -212,7 +224,9 @@ class Rotation(Value):
 
     @property
     def angle_axis(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The angle (...) in [0, π] and the unit axis (..., 3); x for no rotation.  [RD 2.46, 2.49-2.50]"""
+        """The angle (...) in [0, π] and the unit axis (..., 3); x for no rotation.
+        [RD 2.46, 2.49-2.50]
+        """
         both = blockwise(quaternions.to_angle_axis, (self.quaternion, 1))
         return both[..., 0], both[..., 1:]
 
@@ -228,8 +242,8 @@ class Rotation(Value):
     def euler(self, sequence: str) -> NDArray[Any]:
         """(..., 3): Euler angles of an intrinsic or extrinsic sequence.  [RD 2.32-2.45; RD §B.2]
 
-        The middle angle is in [-π/2, π/2], in proper sequences (as "zyz") in [0, π]. In gimbal lock the last intrinsic
-        angle is zero, and the angles still give back the rotation.
+        The middle angle is in [-π/2, π/2], in proper sequences (as "zyz") in [0, π]. In gimbal
+        lock the last intrinsic angle is zero, and the angles still give back the rotation.
         """
         order = euler.parse(sequence)
         return blockwise(lambda R: euler.from_matrix(order, R), (self.matrix, 2))
@@ -241,7 +255,9 @@ class Rotation(Value):
     @overload
     def __matmul__(self, other: ArrayLike) -> NDArray[Any]: ...
     def __matmul__(self, other: Any) -> Any:
-        """A_R_B @ B_R_C is A_R_C [RD 2.31]; A_R_B @ B_r is A_r for vectors (..., 3) [RD 2.22, 2.24]."""
+        """A_R_B @ B_R_C is A_R_C [RD 2.31]; A_R_B @ B_r is A_r for vectors (..., 3)
+        [RD 2.22, 2.24].
+        """
         if isinstance(other, Rotation):
             batch_shape("Rotation @ Rotation", (self.matrix, 2), (other.matrix, 2))
             return Rotation._trusted(np.matmul(self.matrix, other.matrix))
@@ -260,16 +276,21 @@ class Rotation(Value):
         return Rotation.exp(v) @ self
 
     def boxminus(self, other: Rotation) -> NDArray[Any]:
-        """log(Φ ⊗ other^-1), (..., 3) in frame A: `other.boxplus(self.boxminus(other))` is self.  [Kindr item 9]"""
+        """log(Φ ⊗ other^-1), (..., 3) in frame A: `other.boxplus(self.boxminus(other))` is self.
+        [Kindr item 9]
+        """
         return (self @ need(other, Rotation).inverse()).log()
 
     def interpolate(self, other: Rotation, t: ArrayLike) -> Rotation:
-        """Spherical linear interpolation: self at t = 0, other at t = 1, t of any batch shape.  [Kindr item 12]"""
+        """Spherical linear interpolation: self at t = 0, other at t = 1, t of any batch shape.
+        [Kindr item 12]
+        """
         way = need(other, Rotation).boxminus(self)
         return self.boxplus(way * numbers(t, "t", way)[..., None])
 
     def integrate(self, omega: ArrayLike, dt: ArrayLike, frame: str = "A") -> Rotation:
-        """A_R_B after a time dt at a constant angular velocity.  [Kindr item 10; RD 2.70, 2.72, §2.5]
+        """A_R_B after a time dt at a constant angular velocity.
+        [Kindr item 10; RD 2.70, 2.72, §2.5]
 
         Args:
             omega: (..., 3) angular velocity of B with respect to A, in rad/s.
@@ -281,7 +302,9 @@ class Rotation(Value):
         return self.boxplus(phi) if choice(frame, "frame", ("A", "B")) == "A" else self @ Rotation.exp(phi)
 
     def angular_velocity(self, next: Rotation, dt: ArrayLike, frame: str = "A") -> NDArray[Any]:  # noqa: A002
-        """The constant angular velocity (..., 3) that leads to the next rotation in a time dt.  [Kindr item 11]"""
+        """The constant angular velocity (..., 3) that leads to the next rotation in a time dt.
+        [Kindr item 11]
+        """
         in_A = choice(frame, "frame", ("A", "B")) == "A"
         turn = need(next, Rotation).boxminus(self) if in_A else (self.inverse() @ need(next, Rotation)).log()
         return turn / numbers(dt, "dt", turn)[..., None]
@@ -295,14 +318,16 @@ class Rotation(Value):
         return (self.inverse() @ need(other, Rotation)).angle_axis[0]
 
     def mean(self, axis: int = 0, weights: ArrayLike | None = None) -> Rotation:
-        """The rotation with the least (weighted) sum of squared chordal distances to those along a batch axis.
+        """The rotation with the least (weighted) sum of squared chordal distances to
+        those along a batch axis.
 
         Args:
             axis: the batch axis to average over.
             weights: (n,), not negative, along that axis; equal by default.
 
         Raises:
-            SingularityError: when there is no single such rotation, as between two that differ by half a turn.
+            SingularityError: when there is no single such rotation, as between two that differ
+                by half a turn.
         """
         batch = self.shape
         if not isinstance(axis, int | np.integer):

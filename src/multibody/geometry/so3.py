@@ -1,4 +1,4 @@
-"""Exponential map, logarithm and their Jacobians on SO(3), as plain functions on arrays.
+"""Exponential map, logarithm and their Jacobians on SO(3), for arrays.
 
 All are matrices of the form a 1 + b φ^ + c φ φ^T with coefficients in θ² = φ·φ:
 
@@ -84,8 +84,9 @@ def from_angle_axis(angle: ArrayLike, axis: ArrayLike) -> NDArray[Any]:
 def log(R: ArrayLike) -> NDArray[Any]:
     """The rotation vector of a rotation matrix, its length in [0, π].  [Kindr item 7; RD 2.47]
 
-    It is that of the unit quaternion, which `quaternions.from_matrix` takes from the largest of four columns. So it is
-    precise near π, too, where R - R^T vanishes. At π itself either sign of the axis is right; the columns decide.
+    It is that of the unit quaternion, which `quaternions.from_matrix` takes from the largest of
+    four columns. So it is precise near π, too, where R - R^T vanishes. At π itself either sign
+    of the axis is right; the columns decide.
 
     Args:
         R: (..., 3, 3); taken to be a rotation, without a check.
@@ -102,7 +103,8 @@ def log(R: ArrayLike) -> NDArray[Any]:
 
 @public
 def left_jacobian(phi: ArrayLike) -> NDArray[Any]:
-    """Γ(φ): the angular velocity in the fixed frame is Γ(φ) φ'.  [Kindr §Derivatives; RD 2.104, 2.106; QT 54, 56, §5.2]
+    """Γ(φ): the angular velocity in the fixed frame is Γ(φ) φ'.
+    [Kindr §Derivatives; RD 2.104, 2.106; QT 54, 56, §5.2]
 
     Args:
         phi: (..., 3) rotation vector.
@@ -146,7 +148,9 @@ def left_jacobian_inverse(phi: ArrayLike) -> NDArray[Any]:
 
 @public
 def right_jacobian(phi: ArrayLike) -> NDArray[Any]:
-    """Γ(-φ), which times φ' is the angular velocity in the moving frame.  [Kindr §Rotation Vector Rates; From 29]"""
+    """Γ(-φ), which times φ' is the angular velocity in the moving frame.
+    [Kindr §Rotation Vector Rates; From 29]
+    """
     return left_jacobian(-floats(phi, "rotation vector", 3))
 
 

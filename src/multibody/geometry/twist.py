@@ -18,8 +18,9 @@ from multibody.geometry.wrench import Wrench
 class Twist(SpatialVector):
     """The twist C_v_AB of B relative to A, written in C, or a batch.  [MDN 20, 25, 32, §5, 5.2]
 
-    The variable's name contains the frames. `A_H_B @ B_v` writes it in another frame [MDN 28, 33].
-    In one frame, C_v_AB + C_v_BD is C_v_AD, and -C_v_AB is C_v_BA [RD 2.71, 2.76; Kindr §Angular Velocity].
+    The variable's name contains the frames. `A_H_B @ B_v` writes it in another frame
+    [MDN 28, 33]. In one frame, C_v_AB + C_v_BD is C_v_AD, and -C_v_AB is C_v_BA
+    [RD 2.71, 2.76; Kindr §Angular Velocity].
 
     >>> B_v_AB = Twist([1.0, 0.0, 0.0], [0.0, 0.0, 2.0])
     >>> Pose.identity() @ B_v_AB == B_v_AB
@@ -48,7 +49,9 @@ class Twist(SpatialVector):
     @overload
     def cross(self, other: Wrench) -> Wrench: ...
     def cross(self, other: Any) -> Any:
-        """The cross product with a twist [MDN 38], the dual cross product with a wrench or a momentum [MDN 62]."""
+        """The cross product with a twist [MDN 38], the dual cross product with a
+        wrench or a momentum [MDN 62].
+        """
         if isinstance(other, Twist):
             return Twist.from_vector(cross6(self.vector, other.vector))
         if isinstance(other, Wrench):

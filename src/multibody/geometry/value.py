@@ -76,7 +76,11 @@ class Value(metaclass=ForeignNames):
         return self._map(pick)
 
     def reshape(self, *shape: Any) -> Self:
-        """The values in another batch shape."""
+        """Return the values in another batch shape.
+
+        Args:
+            *shape: the batch shape, as integers or as one tuple; -1 stands for what is left.
+        """
         batch = self.shape
         try:
             wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape

@@ -52,12 +52,14 @@ def _hint(shape: tuple[int, ...]) -> str:
 
 @readable_methods
 class Builder:
-    """Collects the parts of a robot. Every method returns the builder; `model` returns the frozen model.
+    """Collects the parts of a robot. Every method returns the builder; `model`
+    returns the frozen model.
 
     >>> from multibody.model.joints import Revolute
     >>> from multibody.model.shapes import Cylinder
     >>> b = Builder("pendulum")
-    >>> _ = b.body("base").body("rod", shape=Cylinder(0.02, 1.0), mass=1.0, pose=[0.0, 0.0, -0.5])
+    >>> rod = Cylinder(0.02, 1.0)
+    >>> _ = b.body("base").body("rod", shape=rod, mass=1.0, pose=[0.0, 0.0, -0.5])
     >>> _ = b.joint("hinge", Revolute("y"), parent="base", child="rod")
     >>> b.model().nv
     1
@@ -155,7 +157,8 @@ class Builder:
             kind: such as Revolute("z").
             parent: the name of the parent link; None is the world.
             child: the name of the child link.
-            placement: of the joint in the parent, a Pose or a position in m; by default the parent's own frame.
+            placement: of the joint in the parent, a Pose or a position in m; by default the
+                parent's own frame.
             limits: of coordinates in rad or m (not degrees), with their rates and efforts.
             passive: damping, friction, spring and armature.
             mimic: which other joint it follows.
@@ -167,7 +170,11 @@ class Builder:
         return self
 
     def add(self, *parts: Link | Joint) -> Self:
-        """Add finished links and joints, as loaders do."""
+        """Add finished links and joints, as loaders do.
+
+        Args:
+            *parts: values of `Link` and `Joint`, in any order.
+        """
         for part in parts:
             self._new(part.name, "link" if isinstance(part, Link) else "joint")
             table: dict[str, Any] = self._links if isinstance(part, Link) else self._joints
@@ -206,8 +213,10 @@ class Builder:
         """The robot.
 
         Args:
-            floating: add a floating joint between the world and the root link, unless one is there.
-            velocity: how the velocity of a floating base is written: "kindr", "left", "right" or "mixed".
+            floating: add a floating joint between the world and the root link, unless one is
+                there.
+            velocity: how the velocity of a floating base is written: "kindr", "left", "right"
+                or "mixed".
             home: a configuration to start from; by default the builder's own.
 
         Raises:

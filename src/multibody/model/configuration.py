@@ -183,7 +183,9 @@ def rate_matrix(tree: Tree, q: NDArray[Any], base: str = "quaternion") -> NDArra
 
 
 def rate_inverse(tree: Tree, q: NDArray[Any], base: str = "quaternion") -> NDArray[Any]:
-    """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.  [Kindr §Coordinate Rates; RD 2.262]"""
+    """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.
+    [Kindr §Coordinate Rates; RD 2.262]
+    """
     base = _known(base)
     return _blocks([_rates(tree, joint, q, base)[1] for joint in tree.independent_joints], q)
 

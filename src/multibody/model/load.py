@@ -1,5 +1,7 @@
 """Robots from files: the one door to all formats."""
 
+from __future__ import annotations
+
 import difflib
 import os
 from collections.abc import Sequence
@@ -59,7 +61,7 @@ def load(
         strict: make an error of the first warning.
         roots: directories in which meshes are looked for, and may be; that of the file is one.
         trust_paths: take meshes from anywhere.
-        gravity: (3,) in m/s², instead of the file's, or of (0, 0, -9.81).
+        gravity: (3,) in m/s² along the world's axes, instead of the file's, or of (0, 0, -9.81).
         format: "urdf", "mjcf" or "sdf", where the file does not tell.
 
     Raises:

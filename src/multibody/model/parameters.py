@@ -212,11 +212,12 @@ def check_units(tree: "Tree", placements: NDArray[Any], name: str = "placements"
 
 
 def check_inertias(tree: "Tree", inertias: Any) -> NDArray[Any]:
-    """Return the numbers (..., bodies, 10), if bodies can have them; all zeros for a massless body of the tree.
+    """Return the numbers (..., bodies, 10), if bodies can have them; all zeros
+    for a massless body of the tree.
 
     Raises:
-        InputError: with the sample and the body, if its numbers are not finite, or its pseudo-inertia is not positive
-            semidefinite (up to rounding) with a positive mass.
+        InputError: with the sample and the body, if its numbers are not finite, or its
+            pseudo-inertia is not positive semidefinite (up to rounding) with a positive mass.
 
     >>> import multibody as mb
     >>> arm = mb.load("planar-arm")
@@ -225,7 +226,7 @@ def check_inertias(tree: "Tree", inertias: Any) -> NDArray[Any]:
     >>> check_inertias(arm.tree, inertias)
     Traceback (most recent call last):
     ...
-    multibody.errors.InputError: inertias (sample 4): the body 'link3' cannot have [-5.0, ...
+    multibody.errors.InputError: inertias (sample 4): the body 'link3' cannot have ...
     """
     inertias = floats(inertias, "inertias", len(tree.bodies), INERTIAL)
     _check_finite(tree, inertias, "inertias")

@@ -1,12 +1,14 @@
 """`load`: from a file, or the name of an embedded robot, to a Robot."""
 
+from __future__ import annotations
+
 import os
 import re
 import warnings
 from collections.abc import Sequence
 from typing import IO, Any
 
-from multibody._signatures import readable
+from multibody._signatures import options_of
 from multibody.errors import RobotFileWarning
 from multibody.model import load as model_load
 from multibody.model.diagnostics import Diagnostic
@@ -18,20 +20,23 @@ LISTED_FIRST = ("fixed", "units")
 """Codes of diagnostics that are listed first: they make all results wrong."""
 
 
-@readable
+@options_of(model_load.load)
 def load(source: str | os.PathLike[str] | bytes | IO[Any], *, dtype: str | None = None, **options: Any) -> Robot:
-    """Load a robot from a file (URDF, MJCF, SDF), from XML text, or by the name of an embedded robot.
+    """Load a robot from a file (URDF, MJCF, SDF), from XML text, or by the name
+    of an embedded robot.
 
     Args:
         source: a path, an open file, XML, or one of `mb.robots.names()`.
-        dtype: the precision in which the robot computes, "float64" or "float32"; by default that of `mb.config`.
-        **options: floating, velocity, mimic, snap, strict, roots, trust_paths, gravity, format: see
-            `multibody.model.load.load`. Angles are in radians in URDF files, and in MJCF files what their <compiler>
-            says; `gravity` is (3,) in m/s² along the world's axes, downward with a negative z.
+        dtype: the precision in which the robot computes, "float64" or "float32"; by default
+            that of `mb.config`.
+        **options: those of `model.load.load`.
+
+    Angles are in radians in URDF files, and in MJCF files what their <compiler> says.
 
     Warns:
-        RobotFileWarning: once per call, if the file may have mistakes, or a robot that seems to walk or fly is fixed to
-            the world. `robot.diagnostics` has all diagnostics; `strict=True` raises an error instead.
+        RobotFileWarning: once per call, if the file may have mistakes, or a robot that seems to
+            walk or fly is fixed to the world. `robot.diagnostics` has all diagnostics;
+            `strict=True` raises an error instead.
 
     >>> load("planar-arm").nv
     3

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody._foreign_names import ForeignNames
 from multibody._rooms import room_above
-from multibody._signatures import described_arguments, readable_methods
+from multibody._signatures import described_arguments, options_of, readable_methods
 from multibody.algorithms import analytical_jacobian, jacobian, manipulability
 from multibody.algorithms.baumgarte import check_gains
 from multibody.algorithms.constrained_dynamics import Constrained
@@ -65,11 +65,12 @@ NEARLY_SINGULAR = 1e6
 class Robot(metaclass=ForeignNames):
     """A robot: its model, and the functions that compute its kinematics and dynamics.
 
-    Functions of q, v, a and tau accept single states and batches of any leading shape, which broadcast; lists too.
-    They are compiled at their first use. Results have the precision of the robot: float64, unless set by `astype`.
-    Within `mb.eager()` the NumPy source runs instead. Within a traced function, as in `mb.compile`, calls with traced
-    arguments become part of the trace. Robots are immutable: methods that change the model return new robots. They
-    compare, hash, copy and pickle by their models, and can be shared between threads.
+    Functions of q, v, a and tau accept single states and batches of any leading shape, which
+    broadcast; lists too. They are compiled at their first use. Results have the precision of
+    the robot: float64, unless set by `astype`. Within `mb.eager()` the NumPy source runs
+    instead. Within a traced function, as in `mb.compile`, calls with traced arguments become
+    part of the trace. Robots are immutable: methods that change the model return new robots.
+    They compare, hash, copy and pickle by their models, and can be shared between threads.
 
     Arguments of many methods; ... stands for the batch shape:
 
@@ -78,23 +79,24 @@ class Robot(metaclass=ForeignNames):
     * v: (..., nv), velocities in rad/s and m/s.
     * a: (..., nv), accelerations in rad/s² and m/s².
     * tau: (..., nv), joint forces in N m and N.
-    * representation: "mixed", at the frame's origin along the world's axes (Pinocchio's LOCAL_WORLD_ALIGNED, also
-      Drake's and MuJoCo's); "left", in the frame's own axes (body, LOCAL); "right", about the world's origin in its
-      axes (spatial, WORLD).
+    * representation: "mixed", at the frame's origin along the world's axes (Pinocchio's
+      LOCAL_WORLD_ALIGNED, also Drake's and MuJoCo's); "left", in the frame's own axes
+      (body, LOCAL); "right", about the world's origin in its axes (spatial, WORLD).
     * point: (..., 3), in m, fixed in the frame.
-    * rotation: the rotation parameters: "euler-zyx", any other sequence, "quaternion", "angle-axis", "rotation-vector",
-      "matrix".
+    * rotation: the rotation parameters: "euler-zyx", any other sequence, "quaternion",
+      "angle-axis", "rotation-vector", "matrix".
     * position: "cartesian", "cylindrical" or "spherical".
-    * wrenches: {frame: (..., 6)}, force in N and torque in N m on the robot, at the frame's origin along the world's
-      axes; also as an `mb.Wrench`.
+    * wrenches: {frame: (..., 6)}, force in N and torque in N m on the robot, at the frame's
+      origin along the world's axes; also as an `mb.Wrench`.
     * passive: True adds damping, dry friction and springs of the joints.
-    * constraints: a ConstraintSet from `robot.constraints`, or a list of constraints. Constraint forces act on the
-      robot: M a + h = τ + J^T f. RD's F_c [RD 3.57] is -f.
-    * active: 1 for active constraints and 0 for inactive ones, (..., constraints) or (..., rows).
+    * constraints: a ConstraintSet from `robot.constraints`, or a list of constraints.
+      Constraint forces act on the robot: M a + h = τ + J^T f. RD's F_c [RD 3.57] is -f.
+    * active: 1 for active constraints and 0 for inactive ones, (..., constraints) or
+      (..., rows).
     * out: an array for the result; a tuple of arrays for several results.
     * threads: the number of threads that a batch is split over.
-    * parameters: values to use instead of the model's, each with its own batch shape, such as {"masses": (..., bodies)}
-      or {"inertias": (..., bodies, 10)}: see `Tree.with_values`.
+    * parameters: values to use instead of the model's, each with its own batch shape, such as
+      {"masses": (..., bodies)} or {"inertias": (..., bodies, 10)}: see `Tree.with_values`.
 
     The examples of the methods use `np`, `mb` and this robot:
 
@@ -130,7 +132,9 @@ class Robot(metaclass=ForeignNames):
 
     @property
     def tree(self) -> Tree:
-        """The kinematic tree of the algorithms; `tree.with_values` replaces its parameters, even in traces."""
+        """The kinematic tree of the algorithms; `tree.with_values` replaces its
+        parameters, even in traces.
+        """
         return self._model.tree
 
     # ---- description ------------------------------------------------------------------------------------------------
@@ -177,7 +181,8 @@ class Robot(metaclass=ForeignNames):
 
     @property
     def limits(self) -> RobotLimits:
-        """The joint limits: `lower` and `upper` (nq,), `velocity` and `effort` (nv,); infinite where there is none.
+        """The joint limits: `lower` and `upper` (nq,), `velocity` and `effort` (nv,);
+        infinite where there is none.
 
         >>> mb.load("panda").limits.upper.round(2)
         array([ 2.9 ,  1.76,  2.9 , -0.07,  2.9 ,  3.75,  2.9 ])
@@ -185,7 +190,8 @@ class Robot(metaclass=ForeignNames):
         return limits_of(self.tree)
 
     def joint(self, name: str) -> Joint:
-        """Return a joint by name, also a fixed one: its `kind`, slices `q` and `v`, `limits`, `passive`, `placement`.
+        """Return a joint by name, also a fixed one: its `kind`, slices `q` and `v`,
+        `limits`, `passive`, `placement`.
 
         >>> mb.load("panda").joint("joint4").limits.upper
         (-0.0698,)
@@ -194,9 +200,11 @@ class Robot(metaclass=ForeignNames):
 
     @property
     def selection(self) -> Array:
-        """S, (actuators, nv): M a + h = S^T u + ..., with the motor torques u, before the gears.  [RD 3.55-3.56]
+        """S, (actuators, nv): M a + h = S^T u + ..., with the motor torques u, before the gears.
+        [RD 3.55-3.56]
 
-        An entry is the gear ratio of a motor on its joint: 1, as in the lecture notes, for motors without a gear.
+        An entry is the gear ratio of a motor on its joint: 1, as in the lecture notes, for
+        motors without a gear.
         """
         return actuation.selection(self.model)
 
@@ -232,7 +240,8 @@ class Robot(metaclass=ForeignNames):
         return q if is_traced(q) else q.astype(self.dtype)
 
     def by_name(self, q: ArrayLike) -> dict[str, Array]:
-        """Return the coordinates of q by joint name: (...), or (..., n) for a joint with n > 1 coordinates.
+        """Return the coordinates of q by joint name: (...), or (..., n) for a joint
+        with n > 1 coordinates.
 
         Mimic joints have none.
 
@@ -242,11 +251,13 @@ class Robot(metaclass=ForeignNames):
         return configuration.by_name(self.tree, q)
 
     def joint_velocities(self, values: Mapping[str, ArrayLike], default: ArrayLike | None = None) -> Array:
-        """(..., nv): the velocity with joint velocities by name; the inverse of `velocities_by_name`.
+        """(..., nv): the velocity with joint velocities by name; the inverse of
+        `velocities_by_name`.
 
         Args:
-            values: {joint: (...)}, in rad/s or m/s; {joint: (..., n)} for a joint with n > 1 velocities. Batches
-                broadcast. Mimic joints are accepted if they agree with the joints they follow.
+            values: {joint: (...)}, in rad/s or m/s; {joint: (..., n)} for a joint with n > 1
+                velocities. Batches broadcast. Mimic joints are accepted if they agree with the
+                joints they follow.
             default: (..., nv), the velocities of the other joints; by default zero.
 
         >>> mb.load("panda").joint_velocities({"joint2": 0.5})
@@ -257,7 +268,8 @@ class Robot(metaclass=ForeignNames):
         return v if is_traced(v) else v.astype(self.dtype)
 
     def velocities_by_name(self, v: ArrayLike) -> dict[str, Array]:
-        """Return the velocities of v by joint name: (...), or (..., n) for a joint with n > 1 velocities.
+        """Return the velocities of v by joint name: (...), or (..., n) for a joint
+        with n > 1 velocities.
 
         Mimic joints have none.
 
@@ -270,13 +282,13 @@ class Robot(metaclass=ForeignNames):
         """(..., nq): configurations drawn uniformly within the joint limits.
 
         Args:
-            rng: the random generator, such as `np.random.default_rng(seed)`; by default a new one, so
-                that runs differ. A bare number raises: it could be a seed or a batch.
+            rng: the random generator, such as `np.random.default_rng(seed)`; by default a new
+                one, so that runs differ. A bare number raises: it could be a seed or a batch.
             batch: the number of samples, 5, or the batch shape, (5, 2).
 
         Returns:
-            Joints without limits are within a turn or a metre to either side; quaternions are uniform
-            over all rotations.
+            Joints without limits are within a turn or a metre to either side; quaternions are
+            uniform over all rotations.
 
         >>> robot.random(np.random.default_rng(0), 5).shape
         (5, 2)
@@ -285,7 +297,9 @@ class Robot(metaclass=ForeignNames):
         return configuration.random(self.tree, source, batch).astype(self.dtype)
 
     def check(self, q: ArrayLike, *, limits: bool = True) -> Array:
-        """Return q as an array if it is a configuration of the robot, within the limits unless `limits` is False."""
+        """Return q as an array if it is a configuration of the robot, within the
+        limits unless `limits` is False.
+        """
         return check(self.tree, q, limits=truth(limits, "limits"))
 
     def normalize(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
@@ -305,7 +319,8 @@ class Robot(metaclass=ForeignNames):
         out: Any = None,
         threads: int | None = None,
     ) -> Array:
-        """q ⊕ dv: the configuration after moving with the velocity dv for one unit of time.  [MDN 77-79]
+        """q ⊕ dv: the configuration after moving with the velocity dv for one unit of time.
+        [MDN 77-79]
 
         Args:
             dv: (..., nv), a velocity times a time; with `dt`, a velocity.
@@ -342,7 +357,9 @@ class Robot(metaclass=ForeignNames):
     def interpolate(
         self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike, *, out: Any = None, threads: int | None = None
     ) -> Array:
-        """Interpolate along the shortest path from q0 at t = 0 to q1 at t = 1; t has any batch shape."""
+        """Interpolate along the shortest path from q0 at t = 0 to q1 at t = 1; t has
+        any batch shape.
+        """
         dv = self.difference(q0, q1, threads=threads)
         fraction = numbers(t, "t", dv)
         batch_shape("q0 and q1, t", (dv, 1), (fraction, 0))
@@ -363,21 +380,28 @@ class Robot(metaclass=ForeignNames):
     def rate_inverse(
         self, q: ArrayLike, base: str = "quaternion", *, out: Any = None, threads: int | None = None
     ) -> Array:
-        """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.  [Kindr §Coordinate Rates; RD 2.262]"""
+        """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.
+        [Kindr §Coordinate Rates; RD 2.262]
+        """
         if isinstance(base, str) and base == "quaternion":
             return self._calls.call("rate_inverse", (q,), out, threads)
         return deliver(configuration.rate_inverse(self.tree, self._q(q), base), out, self.dtype)
 
     def parameters(self) -> Array:
-        """(bodies, 10): m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each moving body about its frame's origin."""
+        """(bodies, 10): m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each moving body
+        about its frame's origin.
+        """
         return self.tree.parameters()
 
     def placements(self) -> Array:
-        """(bodies, 7): position and quaternion w, x, y, z of each moving body's joint in its parent body."""
+        """(bodies, 7): position and quaternion w, x, y, z of each moving body's joint
+        in its parent body.
+        """
         return self.tree.placements()
 
     def positions(self) -> Array:
-        """(bodies, 3): the position of each moving body's joint in its parent body, as in `placements`.
+        """(bodies, 3): the position of each moving body's joint in its parent body,
+        as in `placements`.
 
         A foot or a tool at the end of a link is a frame: see `frame_placements`.
         """
@@ -389,11 +413,13 @@ class Robot(metaclass=ForeignNames):
 
     @keywords_of(model_parameters.Parameters)
     def check_parameters(self, parameters: model_parameters.Parameters) -> None:
-        """Raise an InputError for parameters that no robot can have; kernels do not check inertias, for speed.
+        """Raise an InputError for parameters that no robot can have; kernels do not
+        check inertias, for speed.
 
-        The arguments are those of `Tree.with_values`, in batches of any shape. Numbers must be finite, masses positive,
-        moments of inertia within the triangle inequality (all zeros for a massless body), quaternions units, and
-        damping, friction and armature not negative. Offsets must be 0 for joints with several coordinates.
+        The arguments are those of `Tree.with_values`, in batches of any shape. Numbers must be
+        finite, masses positive, moments of inertia within the triangle inequality (all zeros
+        for a massless body), quaternions units, and damping, friction and armature not
+        negative. Offsets must be 0 for joints with several coordinates.
 
         Raises:
             InputError: that names the first sample, and the body, joint or frame.
@@ -404,7 +430,7 @@ class Robot(metaclass=ForeignNames):
         >>> robot.check_parameters(inertias)
         Traceback (most recent call last):
         ...
-        multibody.errors.InputError: inertias (sample 4): the body 'link3' cannot have [-5.0, ...
+        multibody.errors.InputError: inertias (sample 4): the body 'link3' cannot have ...
         """
         parameters.check(self.tree)
 
@@ -428,8 +454,8 @@ class Robot(metaclass=ForeignNames):
                 position. They get a copy: the returned pose keeps its own arrays.
 
         Returns:
-            An `mb.Pose`: `.rotation`, `.position` in m, `.matrix` (..., 4, 4); pose @ point transforms
-            to the world.
+            An `mb.Pose`: `.rotation`, `.position` in m, `.matrix` (..., 4, 4); pose @ point
+            transforms to the world.
 
         >>> robot.pose("tip", [0.0, np.pi / 2]).position.round(12) + 0.0
         array([ 1.,  0., -1.])
@@ -475,11 +501,13 @@ class Robot(metaclass=ForeignNames):
         intrinsic: bool = False,
         **options: Unpack[Options],
     ) -> Array:
-        """(..., 6): the time derivative of `velocity` [MDN 44], or the acceleration itself [MDN 47].
+        """(..., 6): the time derivative of `velocity` [MDN 44], or the acceleration itself
+        [MDN 47].
 
         Args:
-            intrinsic: True for Featherstone's spatial acceleration. They differ only for "mixed", whose
-                derivative is the acceleration that an observer in the world sees.
+            intrinsic: True for Featherstone's spatial acceleration. They differ only for
+                "mixed", whose derivative is the acceleration that an observer in the world
+                sees.
 
         Returns:
             (..., 6): m/s², then rad/s², without gravity.
@@ -500,7 +528,8 @@ class Robot(metaclass=ForeignNames):
         threads: int | None = None,
         parameters: Parameters | None = None,
     ) -> Array:
-        """J, (..., 6, nv): `velocity` is J v, linear rows first.  [MDN 74-76; RD 2.165-2.166, 2.268]
+        """J, (..., 6, nv): `velocity` is J v, linear rows first.
+        [MDN 74-76; RD 2.165-2.166, 2.268]
 
         Returns:
             (..., 6, nv): its columns are those of v, the floating base first.
@@ -534,7 +563,8 @@ class Robot(metaclass=ForeignNames):
         return self._calls.run(("jacobian_dot", frame, representation), (q, v), options)
 
     def hessian(self, frame: str, q: ArrayLike, representation: str = "mixed", **options: Unpack[Options]) -> Array:
-        """(..., nv, 6, nv): [k] is the derivative of the Jacobian along the k-th velocity.  [Kindr 15-18]
+        """(..., nv, 6, nv): [k] is the derivative of the Jacobian along the k-th velocity.
+        [Kindr 15-18]
 
         Returns:
             H, with Σ H[k] v[k] = `jacobian_dot`.
@@ -557,11 +587,14 @@ class Robot(metaclass=ForeignNames):
         threads: int | None = None,
         parameters: Parameters | None = None,
     ) -> Array:
-        """J_A, (..., m, nv): the pose parameters χ have the rates J_A v.  [RD 2.145-2.148, 2.189-2.192]
+        """J_A, (..., m, nv): the pose parameters χ have the rates J_A v.
+        [RD 2.145-2.148, 2.189-2.192]
 
         Args:
-            coordinates: the indices of the parameters to return, as in `end_effector`; by default all.
-            damping: (...), positive: selects a damped inverse, which exists also at singular parameters.
+            coordinates: the indices of the parameters to return, as in `end_effector`; by
+                default all.
+            damping: (...), positive: selects a damped inverse, which exists also at singular
+                parameters.
 
         Returns:
             (..., m, nv): position first. `jacobian` is the geometric Jacobian, of twists.
@@ -590,11 +623,13 @@ class Robot(metaclass=ForeignNames):
         coordinates: Sequence[int] | None = None,
         **options: Unpack[Options],
     ) -> Array:
-        """χ, (..., m): the pose of a frame as parameters of position and rotation.  [RD 2.133-2.134]
+        """χ, (..., m): the pose of a frame as parameters of position and rotation.
+        [RD 2.133-2.134]
 
         Args:
-            coordinates: the indices of the parameters to return; by default all. Those that the robot can move
-                independently are χ_o, the operational-space coordinates [RD 2.135-2.136].
+            coordinates: the indices of the parameters to return; by default all. Those that the
+                robot can move independently are χ_o, the operational-space coordinates
+                [RD 2.135-2.136].
         """
         chart = rotation, position, _hashable(coordinates)
         return self._calls.run(("end_effector", frame, *chart), (q,), options)
@@ -628,13 +663,15 @@ class Robot(metaclass=ForeignNames):
         threads: int | None = None,
         parameters: Parameters | None = None,
     ) -> Array:
-        """D_J_WF/C, (..., 6, nv): the Jacobian in any frame D, for a base velocity in any frame C.  [MDN 74-76, 81]
+        """D_J_WF/C, (..., 6, nv): the Jacobian in any frame D, for a base velocity in any frame C.
+        [MDN 74-76, 81]
 
         Args:
             frame: F.
             written_in: D, the name of a frame or a pose W_H_D; by default F itself.
-            base: the representation of the base velocity: "left", "right", "mixed", "kindr", or C, the name of a frame
-                or a pose W_H_C, for C_v_WB; by default `robot.model.velocity`.
+            base: the representation of the base velocity: "left", "right", "mixed", "kindr", or
+                C, the name of a frame or a pose W_H_C, for C_v_WB; by default
+                `robot.model.velocity`.
 
         Names make a kernel; poses run as NumPy in one thread.
         """
@@ -656,7 +693,8 @@ class Robot(metaclass=ForeignNames):
         threads: int | None = None,
         parameters: Parameters | None = None,
     ) -> Array:
-        """C_v_WC, (..., 6): the twist of a contact frame C that moves on its link, C_X_F F_v_WF + C_v_FC.  [MDN 81-82]
+        """C_v_WC, (..., 6): the twist of a contact frame C that moves on its link,
+        C_X_F F_v_WF + C_v_FC.  [MDN 81-82]
 
         Args:
             frame: F, on the link.
@@ -687,22 +725,28 @@ class Robot(metaclass=ForeignNames):
         return self._calls.run(("point_acceleration", frame), (q, v, a, point), options)
 
     def singular_values(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> Array:
-        """(..., min(k, nv)): the singular values of k rows of the mixed Jacobian, largest first.  [RD §2.9.1]"""
+        """(..., min(k, nv)): the singular values of k rows of the mixed Jacobian, largest first.
+        [RD §2.9.1]
+        """
         return manipulability.singular_values_of(self.jacobian(frame, q), coordinates)
 
     def manipulability(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> Array:
-        """(...): the product of the min(k, nv) singular values of k rows of the Jacobian: zero at a singularity.
+        """(...): the product of the min(k, nv) singular values of k rows of the
+        Jacobian: zero at a singularity.
 
-        That is sqrt(det(J J^T)) if the robot has at least k velocities, and sqrt(det(J^T J)) otherwise.
+        That is sqrt(det(J J^T)) if the robot has at least k velocities, and sqrt(det(J^T J))
+        otherwise.
         """
         return np.prod(self.singular_values(frame, q, coordinates), axis=-1)
 
     def rank(
         self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6), tolerance: float | None = None
     ) -> Array:
-        """(...): the rank of k rows of the Jacobian; q is singular if it is lower than elsewhere.  [RD §2.9.1]
+        """(...): the rank of k rows of the Jacobian; q is singular if it is lower than elsewhere.
+        [RD §2.9.1]
 
-        It counts singular values above `tolerance` times the largest; by default 1e-9, for float32 1e-5.
+        It counts singular values above `tolerance` times the largest; by default 1e-9, for
+        float32 1e-5.
         """
         return manipulability.rank_of(self.jacobian(frame, q), coordinates, tolerance)
 
@@ -716,19 +760,32 @@ class Robot(metaclass=ForeignNames):
         threads: int | None = None,
         **options: Unpack[SolverOptions],
     ) -> Any:
-        """Inverse kinematics: find configurations with given poses of one or several frames.  [RD §2.9.3]
+        """Inverse kinematics: find configurations with given poses of one or several frames.
+        [RD §2.9.3]
 
         Args:
             frame: a name out of `robot.frames`, or a list of names.
-            target: a Pose W_H_frame of any batch shape (...), or positions (..., 3) with axes="xyz"; a list of them
-                with a list of frames.
+            target: a Pose W_H_frame of any batch shape (...), or positions (..., 3) with
+                axes="xyz"; a list of them with a list of frames.
             q0: (..., nq), the initial guess; by default the middle of the limits.
             seed: of the random restarts, which follow if the initial guess does not converge.
-            **options: position_tolerance, rotation_tolerance, limits, axes, reference, posture, base, seeds, follow: as
-                `mb.control.InverseKinematics` has them. The solver is made once for equal options.
+            **options: those below. The solver, an `mb.control.InverseKinematics`, is made once
+                for equal options.
+            position_tolerance: in m, by default 1e-4.
+            rotation_tolerance: in rad, by default 1e-3.
+            limits: whether joints stay within their limits, by default True.
+            axes: the parts of the pose to reach, by default "xyzrpy", all; "xyz" for positions,
+                "rpy" for rotations, "xyz z-axis" for a position and the direction of one axis.
+            reference: the frame in which targets are written, by default the world.
+            posture: (nq,), a configuration to stay near to, as far as the target allows.
+            base: "free", the default, or "fixed": whether a floating base may move.
+            seeds: the number of restarts, by default 255; "analytic" for the nearest branch of
+                `mb.control.analytic_solutions`.
+            follow: True continues the solution from `q0`, without restarts and jumps.
 
         Returns:
-            The `Answer` of the solver: q (..., nq), success (...), position_error, rotation_error, rounds, restarted.
+            The `Answer` of the solver: q (..., nq), success (...), position_error,
+            rotation_error, rounds, restarted.
 
         >>> robot = mb.load("panda")
         >>> answer = robot.inverse_kinematics("tool", robot.pose("tool", robot.home()))
@@ -785,8 +842,9 @@ class Robot(metaclass=ForeignNames):
     ) -> Array:
         """a, (..., nv): the solution of M a + h = τ + Σ J^T f.  [RD 3.55]
 
-        Robots with a mean body depth above 5 use the articulated-body algorithm (ABA). Others, such
-        as arms and quadrupeds, and robots with mimic joints factor the mass matrix: L^T D L.
+        Robots with a mean body depth above 5 use the articulated-body algorithm (ABA). Others,
+        such as arms and quadrupeds, and robots with mimic joints factor the mass matrix: L^T D
+        L.
 
         Args:
             passive: True adds the forces of damping, dry friction and springs of the joints.
@@ -794,7 +852,8 @@ class Robot(metaclass=ForeignNames):
         Returns:
             (..., nv): rad/s² and m/s².
 
-        >>> robot.forward_dynamics([0.0, 0.0], [0.0, 0.0], robot.gravity([0.0, 0.0])).round(12) + 0.0
+        >>> q, v = [0.0, 0.0], [0.0, 0.0]
+        >>> robot.forward_dynamics(q, v, robot.gravity(q)).round(12) + 0.0
         array([0., 0.])
         """
         if wrenches is None and threads is None and passive is False and parameters is None:
@@ -833,7 +892,8 @@ class Robot(metaclass=ForeignNames):
         """h(q, v), (..., nv): Coriolis, centrifugal and gravity forces.  [RD 3.44-3.45]
 
         Returns:
-            (..., nv): N m and N, on the left of M a + h = τ. Damping and friction are `passive`.
+            (..., nv): N m and N, on the left of M a + h = τ. Damping and friction are
+            `passive`.
 
         >>> robot.bias([0.0, 0.5], [0.0, 0.0]).round(3) + 0.0
         array([2.352, 2.352])
@@ -855,7 +915,8 @@ class Robot(metaclass=ForeignNames):
         """C(q, v), (..., nv, nv), with C v + g = h and M' - 2 C skew-symmetric.  [MDN 80]
 
         Returns:
-            (..., nv, nv). Many matrices have the product C v; only this M' - 2 C is skew-symmetric.
+            (..., nv, nv). Many matrices have the product C v; only this M' - 2 C is
+            skew-symmetric.
 
         >>> robot.coriolis([0.0, 0.5], [1.0, 0.0]).shape
         (2, 2)
@@ -876,11 +937,12 @@ class Robot(metaclass=ForeignNames):
     def equations_of_motion(
         self, q: ArrayLike, v: ArrayLike, base: str | None = None, **options: Unpack[Options]
     ) -> tuple[Array, Array]:
-        """M and h, (..., nv, nv) and (..., nv), for a base velocity in any representation.  [MDN 75-76, 80]
+        """M and h, (..., nv, nv) and (..., nv), for a base velocity in any representation.
+        [MDN 75-76, 80]
 
         Args:
-            base: the representation of the base velocity, also in v: "left", "right", "mixed" or "kindr"; by default
-                the robot's.
+            base: the representation of the base velocity, also in v: "left", "right", "mixed"
+                or "kindr"; by default the robot's.
         """
         return self._calls.run(("equations_of_motion", None, base), (q, v), options)
 
@@ -890,9 +952,11 @@ class Robot(metaclass=ForeignNames):
         """dτ/dq, dτ/dv, dτ/da of `inverse_dynamics`, each (..., nv, nv).
 
         Returns:
-            Three arrays. By q they are along velocities, d/ds at integrate(q, s e_k); dτ/da is M.
+            Three arrays. By q they are along velocities, d/ds at integrate(q, s e_k); dτ/da is
+            M.
 
-        >>> by_q, by_v, by_a = robot.inverse_dynamics_derivatives([0.0, 0.5], [1.0, 0.0], [0.0, 0.0])
+        >>> q, v, a = [0.0, 0.5], [1.0, 0.0], [0.0, 0.0]
+        >>> by_q, by_v, by_a = robot.inverse_dynamics_derivatives(q, v, a)
         >>> np.abs(by_a - robot.mass_matrix([0.0, 0.5])).max() < 1e-12
         np.True_
         """
@@ -904,9 +968,11 @@ class Robot(metaclass=ForeignNames):
         """da/dq, da/dv, da/dτ of `forward_dynamics`, each (..., nv, nv).
 
         Returns:
-            Three arrays. By q they are along velocities, d/ds at integrate(q, s e_k); da/dτ is M^-1.
+            Three arrays. By q they are along velocities, d/ds at integrate(q, s e_k); da/dτ is
+            M^-1.
 
-        >>> [x.shape for x in robot.forward_dynamics_derivatives([0.0, 0.5], [1.0, 0.0], [0.0, 0.0])]
+        >>> q, v, tau = [0.0, 0.5], [1.0, 0.0], [0.0, 0.0]
+        >>> [x.shape for x in robot.forward_dynamics_derivatives(q, v, tau)]
         [(2, 2), (2, 2), (2, 2)]
         """
         return self._calls.run("forward_dynamics_derivatives", (q, v, tau), options)
@@ -914,7 +980,9 @@ class Robot(metaclass=ForeignNames):
     def joint_wrenches(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **options: Unpack[Options]
     ) -> Array:
-        """(..., bodies, 6): the wrench of each parent body on its child, in the child's frame.  [QT 72-73]"""
+        """(..., bodies, 6): the wrench of each parent body on its child, in the child's frame.
+        [QT 72-73]
+        """
         return self._calls.run_optional("joint_wrenches", (q, v, a), options, wrenches=wrenches)
 
     def center_of_mass(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
@@ -953,8 +1021,8 @@ class Robot(metaclass=ForeignNames):
         """(..., 6): linear momentum, and angular momentum about the centre of mass.
 
         Returns:
-            (..., 6), along the world's axes: kg m/s, then kg m²/s. It is `centroidal_momentum_matrix`
-            times v.
+            (..., 6), along the world's axes: kg m/s, then kg m²/s. It is
+            `centroidal_momentum_matrix` times v.
 
         >>> robot.centroidal_momentum([0.0, 0.0], [1.0, 0.0]).round(12) + 0.0
         array([ 2.        ,  0.        ,  0.        ,  0.        , -0.66686667,
@@ -975,7 +1043,9 @@ class Robot(metaclass=ForeignNames):
         return self._calls.run("centroidal_momentum_matrix_dot", (q, v), options)
 
     def centroidal_inertia(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """(..., 6, 6): the inertia of the robot as one rigid body about its centre of mass, along the world's axes."""
+        """(..., 6, 6): the inertia of the robot as one rigid body about its centre of
+        mass, along the world's axes.
+        """
         return self._calls.run("centroidal_inertia", (q,), options)
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
@@ -1005,7 +1075,9 @@ class Robot(metaclass=ForeignNames):
         return self._calls.run("power", (q, v, a), options)
 
     def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Y, (..., nv, 10 bodies): inverse dynamics is Y times the flattened `parameters()`, plus armature times a."""
+        """Y, (..., nv, 10 bodies): inverse dynamics is Y times the flattened
+        `parameters()`, plus armature times a.
+        """
         return self._calls.run("regressor", (q, v, a), options)
 
     # ---- constraints and contacts ------------------------------------------------------------------------------------
@@ -1014,11 +1086,13 @@ class Robot(metaclass=ForeignNames):
         """Check constraints against the robot, and join them to a set.  [RD 3.57-3.63]
 
         Args:
-            constraints: a list, such as [mb.constraints.PointContact(name, frame)]. Their forces act on
-                the robot, along the world's axes unless their docstrings say otherwise.
+            constraints: a list, such as [mb.constraints.PointContact(name, frame)]. Their
+                forces act on the robot, along the world's axes unless their docstrings say
+                otherwise.
 
         Returns:
-            A ConstraintSet: its `rows`, their names, ranks(q), error(q), jacobian(q), bias(q, v).
+            A ConstraintSet: its `rows`, their names, ranks(q), error(q), jacobian(q),
+            bias(q, v).
 
         >>> robot = mb.load("quadruped")
         >>> feet = [mb.constraints.PointContact(foot, foot) for foot in ("foot-lf", "foot-rh")]
@@ -1042,14 +1116,19 @@ class Robot(metaclass=ForeignNames):
         passive: bool = False,
         **options: Unpack[Options],
     ) -> Constrained:
-        """(acceleration, force): the constrained dynamics, with the constraint forces on the robot.  [RD 3.57-3.62]
+        """(acceleration, force): the constrained dynamics, with the constraint forces
+        on the robot.  [RD 3.57-3.62]
 
         Args:
-            method: "least-norm" for any rows; "exact" takes fewer operations if no row is redundant.
-            baumgarte: (..., 2), stiffness in 1/s² and damping in 1/s, which correct constraint drift.
+            method: "least-norm" for any rows; "exact" takes fewer operations if no row is
+                redundant.
+            baumgarte: (..., 2), stiffness in 1/s² and damping in 1/s, which correct constraint
+                drift.
 
         >>> robot = mb.load("quadruped")
-        >>> feet = robot.constraints([mb.constraints.PointContact(f, f) for f in robot.frames if f.startswith("foot")])
+        >>> names = [name for name in robot.frames if name.startswith("foot")]
+        >>> feet = [mb.constraints.PointContact(name, name) for name in names]
+        >>> feet = robot.constraints(feet)
         >>> a, f = robot.constrained_dynamics(feet, robot.home(), np.zeros(18), np.zeros(18))
         >>> a.shape, f.shape
         ((18,), (12,))
@@ -1073,7 +1152,8 @@ class Robot(metaclass=ForeignNames):
         baumgarte: ArrayLike | None = None,
         **options: Unpack[Options],
     ) -> ConstrainedDerivatives:
-        """Derivatives of the acceleration by q, v and τ, (..., nv, nv), then of the forces, (..., rows, nv).
+        """Derivatives of the acceleration by q, v and τ, (..., nv, nv), then of the
+        forces, (..., rows, nv).
 
         They are in the tangent space, with external wrenches constant.
 
@@ -1096,7 +1176,8 @@ class Robot(metaclass=ForeignNames):
         active: ArrayLike | None = None,
         **options: Unpack[Options],
     ) -> Impact:
-        """(velocity, impulse, energy_loss) of a collision with J v⁺ = -restitution J v⁻.  [RD 3.66-3.72]
+        """(velocity, impulse, energy_loss) of a collision with J v⁺ = -restitution J v⁻.
+        [RD 3.66-3.72]
 
         The impulse is on the robot: RD's has the opposite sign, as F_c.
 
@@ -1110,14 +1191,17 @@ class Robot(metaclass=ForeignNames):
         return Impact(*self._calls.run_optional("impact", (q, v), options, constraints=support, optional=optional))
 
     def null_space_projector(self, constraints: Constraints, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """N_c, (..., nv, nv): the projector of velocities onto the null space of the constraints.  [RD 3.63]"""
+        """N_c, (..., nv, nv): the projector of velocities onto the null space of the constraints.
+        [RD 3.63]
+        """
         support = constraints_on(self.model, constraints)
         return self._calls.run_optional("null_space_projector", (q,), options, constraints=support)
 
     def support_consistent_velocity(
         self, constraints: Constraints, q: ArrayLike, task: ArrayLike, wanted: ArrayLike, **options: Unpack[Options]
     ) -> Array:
-        """(..., nv): the least-squares v of a task J_t v = w_t that does not move the support.  [RD 2.273-2.276]
+        """(..., nv): the least-squares v of a task J_t v = w_t that does not move the support.
+        [RD 2.273-2.276]
 
         Args:
             constraints: the support.
@@ -1134,7 +1218,9 @@ class Robot(metaclass=ForeignNames):
     # ---- surgery: each returns another robot -------------------------------------------------------------------------
 
     def lock(self, values: Mapping[str, ArrayLike]) -> Robot:
-        """Return the robot with joints fixed at values (rad, m, or (nq,) coordinates): {"elbow": 0.5}."""
+        """Return the robot with joints fixed at values (rad, m, or (nq,)
+        coordinates): {"elbow": 0.5}.
+        """
         return self._with(surgery.lock(self.model, values))
 
     def attach(
@@ -1146,17 +1232,20 @@ class Robot(metaclass=ForeignNames):
         pose: Pose | ArrayLike | None = None,
         prefix: str = "",
     ) -> Robot:
-        """Return the robot with another, such as a gripper, fixed to a frame; see `multibody.model.surgery.attach`."""
+        """Return the robot with another, such as a gripper, fixed to a frame; see
+        `multibody.model.surgery.attach`.
+        """
         if not isinstance(other, Robot):
             raise InputError(f"attach: expected a Robot, got {type(other).__name__}")
         joined = surgery.attach(self.model, other.model, frame=frame, other_frame=other_frame, pose=pose, prefix=prefix)
         return self._with(joined)
 
     def beside(self, other: Robot, *, prefix: str = "") -> Robot:
-        """Return one model of this robot and another in the same world, such as a ball; floating bases stay floating.
+        """Return one model of this robot and another in the same world, such as a
+        ball; floating bases stay floating.
 
-        >>> ball = mb.Builder("ball").body("ball", shape=mb.model.shapes.Sphere(0.1), mass=0.4).model(floating=True)
-        >>> both = mb.load("planar-arm").beside(mb.Robot(ball))
+        >>> ball = mb.Builder("ball").body("ball", shape=mb.model.shapes.Sphere(0.1), mass=0.4)
+        >>> both = mb.load("planar-arm").beside(mb.Robot(ball.model(floating=True)))
         >>> both.nq, both.frames[-2:]
         (10, ('ball', 'tool'))
         """
@@ -1183,10 +1272,12 @@ class Robot(metaclass=ForeignNames):
         Args:
             name: of the new frame.
             parent: the link or frame that it is fixed to.
-            pose: the pose of the new frame in its parent, a Pose or a position (3,) in m; by default the identity.
+            pose: the pose of the new frame in its parent, a Pose or a position (3,) in m; by
+                default the identity.
 
         >>> robot = mb.load("panda").with_frame("tcp", "tool", [0.0, 0.0, 0.1])
-        >>> (robot.pose("tool", robot.home()).inverse() @ robot.pose("tcp", robot.home())).position.round(12) + 0.0
+        >>> q = robot.home()
+        >>> robot.pose("tool", q).pull(robot.pose("tcp", q)).position.round(12) + 0.0
         array([0. , 0. , 0.1])
         """
         return self._with(surgery.with_frame(self.model, name, parent, pose))
@@ -1195,20 +1286,37 @@ class Robot(metaclass=ForeignNames):
         """Return the robot without a link and its descendants."""
         return self._with(surgery.remove(self.model, link))
 
+    @options_of(surgery.rename)
     def rename(self, names: Mapping[str, str] | None = None, **options: Any) -> Robot:
-        """Return the robot with renamed links, frames and joints: {old: new}; name="..." renames the robot itself."""
+        """Return the robot with other names.
+
+        Args:
+            names: {old: new} of links, frames and joints.
+
+        >>> mb.load("double-pendulum").rename({"tip": "hand"}, name="arm").frames[-1]
+        'hand'
+        """
         return self._with(surgery.rename(self.model, names, **options))
 
     def scale(self, factor: float, mass: float | None = None) -> Robot:
         """Return the robot with lengths times a factor, and masses times its cube or times `mass`."""
         return self._with(surgery.scale(self.model, factor, mass))
 
+    @options_of(surgery.change)
     def change(self, **changes: Any) -> Robot:
-        """Return the robot with changes: inertias, placements, limits, passive by name; gravity, velocity, home."""
+        """Return the robot with other inertias, placements, limits, passive elements or fields.
+
+        Args:
+            **fields: `gravity`, `velocity`, `home` or `actuators` of the model.
+
+        >>> mb.load("double-pendulum").change(gravity=(0.0, 0.0, -1.62)).model.gravity
+        (0.0, 0.0, -1.62)
+        """
         return self._with(surgery.change(self.model, **changes))
 
     def with_gravity(self, gravity: ArrayLike) -> Robot:
-        """Return the robot with another gravitational acceleration, (3,) in m/s² along the world's axes.
+        """Return the robot with another gravitational acceleration, (3,) in m/s²
+        along the world's axes.
 
         >>> mb.load("panda").with_gravity((0, 0, -1.62)).model.gravity
         (0.0, 0.0, -1.62)
@@ -1219,9 +1327,10 @@ class Robot(metaclass=ForeignNames):
     def with_parameters(self, parameters: model_parameters.Parameters) -> Robot:
         """Return the robot with parameters of one sample; the others stay.
 
-        The arguments are those of `Tree.with_values`, without a batch, in the shapes of `parameters()`, `placements()`,
-        `positions()`, `frame_placements()`, `tree.damping`, `tree.friction` and `tree.armature`. Placements are in
-        parent bodies; `change` takes those in parent links.
+        The arguments are those of `Tree.with_values`, without a batch, in the shapes of
+        `parameters()`, `placements()`, `positions()`, `frame_placements()`, `tree.damping`,
+        `tree.friction` and `tree.armature`. Placements are in parent bodies; `change` takes
+        those in parent links.
 
         >>> robot = mb.load("planar-arm")
         >>> robot.with_parameters(2 * robot.parameters()).mass == 2 * robot.mass
@@ -1249,21 +1358,25 @@ class Robot(metaclass=ForeignNames):
             frame: a name out of `robot.frames`, for quantities of a frame.
             constraints: a ConstraintSet or a list of constraints, for quantities such as
                 "constrained_dynamics", "impact", "constraint_jacobian".
-            wrenches: frames with external wrenches; each is a further argument (..., 6) after the
-                others, in this order, named `wrench_trunk` for the frame "trunk".
-            optional: optional inputs, further arguments after the wrenches: "active", (..., rows),
-                "baumgarte", (..., 2), "restitution", (..., 1).
-            parameters: one or several parameters of the model that become the last arguments, so that
-                every sample can be another robot: "inertias", (..., bodies, 10) as
+            wrenches: frames with external wrenches; each is a further argument (..., 6) after
+                the others, in this order, named `wrench_trunk` for the frame "trunk".
+            optional: optional inputs, further arguments after the wrenches: "active",
+                (..., rows), "baumgarte", (..., 2), "restitution", (..., 1).
+            parameters: one or several parameters of the model that become the last arguments,
+                so that every sample can be another robot: "inertias", (..., bodies, 10) as
                 `robot.parameters()`, "placements", (..., bodies, 7) as `robot.placements()`, or
                 "positions", (..., bodies, 3) as `robot.positions()`, "frame_placements",
                 (..., frames, 7) as `robot.frame_placements()`, "gravity", (..., 3), "masses",
-                (..., bodies), "damping", "friction" and "armature", (..., nv), "offsets" of joints,
-                (..., bodies). `robot.check_parameters` checks their values.
-            **options: of the quantity, such as representation="left".
+                (..., bodies), "damping", "friction" and "armature", (..., nv), "offsets" of
+                joints, (..., bodies). `robot.check_parameters` checks their values.
+            **options: those of the method: `representation`; `intrinsic` for accelerations;
+                `reference` and `kind` for "relative_jacobian"; `written_in` and `base` for
+                "jacobian_in"; `rotation`, `position` and `coordinates` for
+                "analytical_jacobian" and "end_effector"; `method` for "constrained_dynamics".
 
         Returns:
-            An `mb.Kernel`, called as the method without the frame; `kernel.to_c("law.c")` writes C.
+            An `mb.Kernel`, called as the method without the frame; `kernel.to_c("law.c")`
+            writes C.
 
         >>> jacobian = robot.kernel("jacobian", "tip", representation="left")
         >>> jacobian([[0.0, 0.0], [0.1, 0.2]]).shape
@@ -1329,18 +1442,21 @@ class Robot(metaclass=ForeignNames):
 
         Args:
             v: (..., nv), velocities; None if no quantity takes them.
-            what: quantities: names such as "mass_matrix", or tuples (name, frame, options): ("jacobian", "hand"),
-                ("velocity", "hand", {"representation": "left"}), ("constrained_dynamics", feet) for a ConstraintSet.
+            what: quantities: names such as "mass_matrix", or tuples (name, frame, options):
+                ("jacobian", "hand"), ("velocity", "hand", {"representation": "left"}),
+                ("constrained_dynamics", feet) for a ConstraintSet.
             wrenches: {frame: (..., 6)}, external wrenches, for all quantities that take them.
-            out: a tuple with one array per quantity; with a tuple of arrays for a quantity of several arrays, such as a
-                pose.
-            **inputs: further inputs of the quantities, by name: a and tau (..., nv), point (..., 3).
+            out: a tuple with one array per quantity; with a tuple of arrays for a quantity of
+                several arrays, such as a pose.
+            **inputs: further inputs of the quantities, by name: a and tau (..., nv), point
+                (..., 3).
 
         Returns:
             A dict of the results by the items of `what`, in their order.
 
         >>> robot = mb.load("planar-arm")
-        >>> both = robot.evaluate(robot.neutral(), np.zeros(3), ["mass_matrix", ("jacobian", robot.frames[-1])])
+        >>> what = ["mass_matrix", ("jacobian", "tool")]
+        >>> both = robot.evaluate(robot.neutral(), np.zeros(3), what)
         >>> [x.shape for x in both.values()]
         [(3, 3), (6, 3)]
         """
@@ -1378,28 +1494,33 @@ class Robot(metaclass=ForeignNames):
         threads: int | None = None,
         **options: Any,
     ) -> Any:
-        """Differentiate a quantity by each of its arguments, in the tangent space, exact to rounding.
+        """Differentiate a quantity by each of its arguments, in the tangent space,
+        exact to rounding.
 
-        The method is automatic differentiation. It takes several times the operations of analytical recursions such as
-        `inverse_dynamics_derivatives`, which it can differentiate again.
+        The method is automatic differentiation. It takes several times the operations of
+        analytical recursions such as `inverse_dynamics_derivatives`, which it can differentiate
+        again.
 
         Args:
-            name: the quantity: "velocity", "centroidal_momentum", "inverse_dynamics_derivatives".
+            name: the quantity: "velocity", "centroidal_momentum",
+                "inverse_dynamics_derivatives".
             *args: the arguments of that quantity: q, v, ..., and then the parameters.
             frame: for quantities of a frame.
             constraints: as in `kernel`.
             parameters: parameters of the model that are arguments too, as in `kernel`.
             out: a tuple of arrays.
-            **options: such as representation="left", or wrenches=["tool"] as in `kernel`.
+            **options: such as representation="left", or wrenches=["tool"], as in `kernel`.
 
         Returns:
-            A tuple with an array (..., shape of the result, nv) for each argument; a tuple of such tuples for a
-            quantity with several results. Parameters have their shape in place of nv. Placements have (bodies, 6):
-            translations along the parent's axes, rotations about the axes of the placed frame.
+            A tuple with an array (..., shape of the result, nv) for each argument; a tuple of
+            such tuples for a quantity with several results. Parameters have their shape in
+            place of nv. Placements have (bodies, 6): translations along the parent's axes,
+            rotations about the axes of the placed frame.
 
         >>> robot = mb.load("planar-arm")
-        >>> by_q, by_v = robot.derivatives("velocity", robot.neutral(), np.ones(3), frame=robot.frames[-1])
-        >>> np.abs(by_v - robot.jacobian(robot.frames[-1], robot.neutral())).max() < 1e-12
+        >>> q = robot.neutral()
+        >>> by_q, by_v = robot.derivatives("velocity", q, np.ones(3), frame="tool")
+        >>> np.abs(by_v - robot.jacobian("tool", q)).max() < 1e-12
         np.True_
         """
         request = Request.of(

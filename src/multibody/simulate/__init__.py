@@ -1,4 +1,4 @@
-"""Simulation: integrators on the configuration's groups, hard contact with friction, controllers in the loop.
+"""Simulation: integrators, hard contact with friction, controllers.
 
 from multibody import simulate
 run = simulate.Simulator(robot, dt=0.002, ground=simulate.Ground())(q, v, seconds=1.0)

@@ -70,11 +70,13 @@ cost of the end and its derivatives, of (end, values, data)."""
 def gradient(
     simulator: Simulator, cost: Callable[..., Any], running: Callable[..., Any] | None = None
 ) -> "CostGradient":
-    """Return the function(q, v, inputs, parameters) whose value is a cost of a simulation, with its gradient.
+    """Return the function(q, v, inputs, parameters) whose value is a cost of a
+    simulation, with its gradient.
 
-    Costs are NumPy. After their positional arguments they may ask by name for `inputs` (those of the step, for the end
-    of the last step, as the controller has them), `state` (the controller's, after the step), `parameters` (a dict of
-    those that the call has) and `data` (a dict of the call's own arrays, such as a goal of each sample).
+    Costs are NumPy. After their positional arguments they may ask by name for `inputs` (those
+    of the step, for the end of the last step, as the controller has them), `state` (the
+    controller's, after the step), `parameters` (a dict of those that the call has) and `data`
+    (a dict of the call's own arrays, such as a goal of each sample).
 
     Args:
         simulator: a Simulator of any method but "events".
@@ -84,8 +86,10 @@ def gradient(
     >>> import multibody as mb
     >>> from multibody import simulate
     >>> robot = mb.load("double-pendulum")
-    >>> simulator = simulate.Simulator(robot, dt=0.01, method="rk4", controller=lambda t, q, v, u: u)
-    >>> slope = gradient(simulator, lambda q, v: q[0] ** 2)([0.3, 0.0], [0.0, 0.0], np.zeros((20, 2)))
+    >>> pushed = lambda t, q, v, u: u
+    >>> simulator = simulate.Simulator(robot, dt=0.01, method="rk4", controller=pushed)
+    >>> slopes = gradient(simulator, lambda q, v: q[0] ** 2)
+    >>> slope = slopes([0.3, 0.0], [0.0, 0.0], np.zeros((20, 2)))
     >>> slope.inputs.shape, slope.q.shape
     ((20, 2), (2,))
 

@@ -20,8 +20,9 @@ from multibody.model.tree import Tree
 class PD:
     """Springs and dampers that pull all joints but floating bases: τ = kp (target - q) - kd v.
 
-    The targets are the `inputs` of a run, or those given here, or the robot's home. In "contact" the forces are the
-    mean over the step, by the trapezoidal rule, so that stiff gains need no short steps.
+    The targets are the `inputs` of a run, or those given here, or the robot's home. In
+    "contact" the forces are the mean over the step, by the trapezoidal rule, so that stiff
+    gains need no short steps.
 
     >>> PD(100.0, 2.0).kp
     array(100.)

@@ -74,7 +74,13 @@ class Run:
 
     @staticmethod
     def of(t: NDArray[Any], record: Mapping[str, Any], **rest: Any) -> "Run":
-        """Make a run of the arrays that a scan returns, and of its other fields."""
+        """Make a run of the arrays that a scan returns, and of its other fields.
+
+        Args:
+            t: (rows,), in s.
+            record: the arrays of each row by name.
+            **rest: the other fields of a run, such as robot and dt.
+        """
         rows = {name: record.get(name) for name in ROWS}
         return Run(t, **rows, outputs=with_prefix(record, "output:"), **rest)  # type: ignore[arg-type]
 
@@ -92,13 +98,15 @@ class Run:
     def taken(self) -> NDArray[Any]:
         """(...): in J, the energy that the energy limiter removed, because no force had put it in.
 
-        Zero in ordinary motion: more than a share of a percent of the energy says that dt is too long for the motion.
+        Zero in ordinary motion: more than a share of a percent of the energy says that dt is
+        too long for the motion.
         """
         return self._bound(2).sum(axis=-1)
 
     @property
     def share_taken(self) -> NDArray[Any]:
-        """(...): `taken` by the largest kinetic energy of the run; above 1, what is left is not the robot's motion.
+        """(...): `taken` by the largest kinetic energy of the run; above 1, what is
+        left is not the robot's motion.
 
         Of several robots that exchange no forces it is the largest of their shares.
         """
@@ -123,7 +131,9 @@ class Run:
 
     @property
     def warnings(self) -> list[str]:
-        """A sentence for each sample in which the ground's height jumps under a contact: which, when, how deep."""
+        """A sentence for each sample in which the ground's height jumps under a
+        contact: which, when, how deep.
+        """
         return list(height_jump.sentences(self.state, self.about))
 
     def energy(self) -> NDArray[Any]:
@@ -147,7 +157,8 @@ class Run:
         return values or None
 
     def resample(self, t: ArrayLike) -> "Run":
-        """Return the run at other times (n,) within its own: interpolated on the configuration's groups, v linearly.
+        """Return the run at other times (n,) within its own: interpolated on the
+        configuration's groups, v linearly.
 
         Forces, tau and outputs are those of the step that contains the time.
         """
@@ -172,7 +183,8 @@ class Run:
         return replace(self, t=times, q=q, v=v, outputs=outputs, **rows)
 
     def plot(self, path: str | PathLike[str] | None = None, *, sample: int | tuple[int, ...] | None = None) -> Any:
-        """Return a figure of the motion: configuration, velocities, contact forces, energy; save it if a path is given.
+        """Return a figure of the motion: configuration, velocities, contact forces,
+        energy; save it if a path is given.
 
         Args:
             path: where to save it, .png, .svg or .pdf.
@@ -183,7 +195,11 @@ class Run:
         return plot(self, path, sample)
 
     def view(self, **options: Any) -> Any:
-        """Play the run in the browser: a `Viewer`; options are those of `mb.view.show`."""
+        """Play the run in the browser and return the `Viewer`.
+
+        Args:
+            **options: those of `mb.view.show`: q, host, port, hosts and open_browser.
+        """
         return room_above("view").play(self, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -193,7 +209,8 @@ class Run:
         save(self, path)
 
     def check_simulator(self, simulator: Mapping[str, Any], shapes: Mapping[str, Any]) -> None:
-        """Refuse a simulator in which the state has another meaning: another robot, method, dt, or contacts.
+        """Refuse a simulator in which the state has another meaning: another robot,
+        method, dt, or contacts.
 
         Friction, restitution, stiffness and damping, gains and inputs may differ.
         """

@@ -36,12 +36,14 @@ def save(run: Run, path: str | PathLike[str]) -> None:
 
 
 def load(path: str | PathLike[str], robot: Robot | None = None) -> Run:
-    """Read a run from a file; the robot, which must be the run's, is needed only for energies, momenta and their plots.
+    """Read a run from a file; the robot, which must be the run's, is needed only
+    for energies, momenta and their plots.
 
     >>> import tempfile, pathlib
     >>> import multibody as mb
     >>> from multibody import simulate
-    >>> run = simulate.Simulator(mb.load("double-pendulum"), dt=0.01, method="rk4")([0.1, 0.2], seconds=0.1)
+    >>> simulator = simulate.Simulator(mb.load("double-pendulum"), dt=0.01, method="rk4")
+    >>> run = simulator([0.1, 0.2], seconds=0.1)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run.save(pathlib.Path(folder) / "run.npz")
     ...     again = load(pathlib.Path(folder) / "run.npz")

@@ -79,27 +79,33 @@ class Simulator:
         Args:
             robot: the robot.
             dt: the time step in s.
-            method: "contact" (hard contact with friction), "events" (the same with exact times of touch-down), "soft"
-                (contact with springs and dampers), "euler" (semi-implicit), "verlet" (drift-kick-drift), "rk4"
-                (Runge-Kutta on groups), "variational" (discrete Euler-Lagrange).
-            contacts: where the robot touches, in "contact", "events" and "soft"; by default, with a ground, its
-                collision shapes.
+            method: "contact" (hard contact with friction), "events" (the same with exact times
+                of touch-down), "soft" (contact with springs and dampers), "euler"
+                (semi-implicit), "verlet" (drift-kick-drift), "rk4" (Runge-Kutta on groups),
+                "variational" (discrete Euler-Lagrange).
+            contacts: where the robot touches, in "contact", "events" and "soft"; by default,
+                with a ground, its collision shapes.
             ground: a `Ground` or several; by default, with contacts, the plane z = 0.
-            controller: `PD`, or a function(t, q, v[, input[, state]][, forces]) -> tau, (nv,), in NumPy; `forces`,
-                (contacts, 3), are those on the contacts in the last step, as in `run.forces`, zero at the start.
-            pairs: spheres of the robot, or of bodies attached beside it, that touch each other; hard, in "soft" too.
-            constraints: of `mb.constraints`, such as loop closures, that hold in "contact", "events" and "soft"; a
-                velocity that they forbid is lost in the first step.
+            controller: `PD`, or a function(t, q, v[, input[, state]][, forces]) -> tau, (nv,),
+                in NumPy; `forces`, (contacts, 3), are those on the contacts in the last step,
+                as in `run.forces`, zero at the start.
+            pairs: spheres of the robot, or of bodies attached beside it, that touch each other;
+                hard, in "soft" too.
+            constraints: of `mb.constraints`, such as loop closures, that hold in "contact",
+                "events" and "soft"; a velocity that they forbid is lost in the first step.
             passive: whether joints have their damping, dry friction and springs.
-            limits: whether joints stop at their limits, in "contact", "events" and "soft"; coordinates that are no
-                integrals of velocities, such as quaternions, have none.
+            limits: whether joints stop at their limits, in "contact", "events" and "soft";
+                coordinates that are no integrals of velocities, such as quaternions, have none.
             limit_restitution: of joints at their limits, from 0, plastic, to 1, elastic.
             effort: whether the controller's forces are clipped at the limits of the joints.
-            control_every: the controller is asked every so many steps, its forces are held in between.
+            control_every: the controller is asked every so many steps, its forces are held in
+                between.
             outputs: functions(t, q, v, a, tau, forces), by name, whose arrays are recorded.
-            state: the controller's first state, where it has one: an array, or tuples and dicts of arrays.
+            state: the controller's first state, where it has one: an array, or tuples and dicts
+                of arrays.
             sweeps: over the contacts of a step, at most.
-            tolerance: sweeps end when none changes a velocity by more, in m/s; 1e-8, or 1e-5 in float32.
+            tolerance: sweeps end when none changes a velocity by more, in m/s; 1e-8, or 1e-5 in
+                float32.
             dtype: float64 or float32; by default the robot's.
         """
         if not isinstance(robot, Robot):
@@ -176,18 +182,20 @@ class Simulator:
             v: (..., nv), by default at rest.
             seconds: how long, a multiple of dt.
             every: the number of steps between two rows.
-            inputs: of the controller, held over each step: (n,), (..., 1, n) for constant ones, or (..., steps, n); or
-                a dict of these.
-            wrenches: pushes, {frame: (..., steps or 1, 6)}, a force and a torque at the frame's origin, along the axes
-                of the world.
-            parameters: by name and per sample: friction and restitution of the ground, in "soft" ground_stiffness and
-                ground_damping, kp and kd of PD, mass (of all bodies together), joint_friction, and what
-                `Tree.with_values` takes. The shape of kp and kd without the batch is that of PD's own: with `PD(60, 2)`
-                twelve numbers are twelve samples, with `PD(np.full(12, 60), 2)` the gains of twelve joints.
+            inputs: of the controller, held over each step: (n,), (..., 1, n) for constant ones,
+                or (..., steps, n); or a dict of these.
+            wrenches: pushes, {frame: (..., steps or 1, 6)}, a force and a torque at the frame's
+                origin, along the axes of the world.
+            parameters: by name and per sample: friction and restitution of the ground, in
+                "soft" ground_stiffness and ground_damping, kp and kd of PD, mass (of all bodies
+                together), joint_friction, and what `Tree.with_values` takes. The shape of kp
+                and kd without the batch is that of PD's own: with `PD(60, 2)` twelve numbers
+                are twelve samples, with `PD(np.full(12, 60), 2)` the gains of twelve joints.
             state: the controller's first state, in place of the simulator's.
             threads: the number of threads over which a batch is split.
             progress: called with the fraction of the steps that is done.
-            partial: whether an interrupt (Ctrl-C) returns what was computed until then, in place of raising.
+            partial: whether an interrupt (Ctrl-C) returns what was computed until then, in
+                place of raising.
         """
         every = parse_count(every, "every")
         steps = step_number(seconds, self.dt)
@@ -210,7 +218,8 @@ class Simulator:
         return with_warning(run)
 
     def start(self, q: ArrayLike, v: ArrayLike | None = None, state: Any = None) -> dict[str, Any]:
-        """The state in which a run from q and v starts, for `step`; in a batch all of its entries have the batch.
+        """The state in which a run from q and v starts, for `step`; in a batch all of
+        its entries have the batch.
 
         Args:
             q: (..., nq).
@@ -243,7 +252,8 @@ class Simulator:
         *,
         wrenches: Mapping[str, Any] | None = None,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the next state and the record of one step of one sample: plain NumPy, for kernels and derivatives.
+        """Return the next state and the record of one step of one sample: plain
+        NumPy, for kernels and derivatives.
 
         Names and shapes are checked while it is traced, at no cost in the kernel.
 
@@ -273,15 +283,18 @@ class Simulator:
         return after, record
 
     def advice(self, run: Run | None = None, *, q: ArrayLike | None = None, inputs: Any = None) -> tuple[str, ...]:
-        """Return sentences on steps that are too long for the forces, and on faults of a run; none if there are none.
+        """Return sentences on steps that are too long for the forces, and on faults
+        of a run; none if there are none.
 
         Args:
             run: of this simulator.
-            q: (nq,), where rates are computed; by default along the run, or at the robot's home.
+            q: (nq,), where rates are computed; by default along the run, or at the robot's
+                home.
             inputs: one of the controller's, where it takes them.
 
         >>> import multibody as mb
-        >>> stiff = Simulator(mb.load("double-pendulum"), dt=0.01, method="euler", controller=lambda t, q, v: -1e3 * v)
+        >>> robot, damper = mb.load("double-pendulum"), lambda t, q, v: -1e3 * v
+        >>> stiff = Simulator(robot, dt=0.01, method="euler", controller=damper)
         >>> stiff.advice()[0].split(":")[0]
         'the controller is explicit and decays at 1.11e+04/s, which times 0.01 s is 1.1e+02'
         """

@@ -16,14 +16,17 @@ Equations = tuple[Array, Array]
 
 
 def prioritised(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[Array, list[Array]]:
-    """The v that meets J v = w level by level: no level gives way to those after it.  [RD 2.216-2.220, Alg. 2]
+    """The v that meets J v = w level by level: no level gives way to those after it.
+    [RD 2.216-2.220, Alg. 2]
 
-    Among all v that minimise |J_1 v - w_1|, those that minimise |J_2 v - w_2|, and so on; of the remaining ones, the v
-    of least norm. Jacobians have any rank: directions that an earlier level decides stay decided. Singular values below
-    about 1e-10 of the largest one of the level's own J count as zero, 1e-5 in float32.
+    Among all v that minimise |J_1 v - w_1|, those that minimise |J_2 v - w_2|, and so on; of
+    the remaining ones, the v of least norm. Jacobians have any rank: directions that an earlier
+    level decides stay decided. Singular values below about 1e-10 of the largest one of the
+    level's own J count as zero, 1e-5 in float32.
 
     Args:
-        levels: pairs of J, (..., m, n), and w, (..., m), the most important first; m may differ, and be zero.
+        levels: pairs of J, (..., m, n), and w, (..., m), the most important first; m may
+            differ, and be zero.
 
     Returns:
         v, (..., n), and for each level its slack J v - w, (..., m).

@@ -1,5 +1,7 @@
 """Strict priorities with inequalities at any level, one and batches.  [RD 3.102-3.108, §3.10.3]"""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -33,25 +35,28 @@ class Level:
 
 
 def hierarchical_qp(levels: Iterable[Level]) -> tuple[Array, list[Array], Any]:
-    """The x that is best for all levels under strict priorities: none gives way to later ones.  [RD 3.108]
+    """The x that is best for all levels under strict priorities: none gives way to later ones.
+    [RD 3.108]
 
-    An x is best for a level if it minimises the sum of squares of A x - b and of the violations of C x's bounds; of
-    these, the best for the next level, and so on; of the remaining ones, the x of least norm. There is always an
-    answer: what a level misses is in its slack.
+    An x is best for a level if it minimises the sum of squares of A x - b and of the violations
+    of C x's bounds; of these, the best for the next level, and so on; of the remaining ones,
+    the x of least norm. There is always an answer: what a level misses is in its slack.
 
-    It runs in a kernel, compiled once per process for the shapes: a sample has the same bits alone and in every batch.
-    Traced arrays become a part of the trace.
+    It runs in a kernel, compiled once per process for the shapes: a sample has the same bits
+    alone and in every batch. Traced arrays become a part of the trace.
 
     Args:
         levels: the most important first; numbers of rows may differ, and be zero.
 
     Returns:
-        x, (..., n); for each level its slacks, (..., k + m): A x - b, then the violations of C x's bounds, positive
-        above the upper ones; and a `Status`, or an array of their numbers for a batch: SOLVED, or FAILED where numbers
-        are not finite or too ill-conditioned. INFEASIBLE is for lower bounds above upper ones in traced functions.
+        x, (..., n); for each level its slacks, (..., k + m): A x - b, then the violations of C
+        x's bounds, positive above the upper ones; and a `Status`, or an array of their numbers
+        for a batch: SOLVED, or FAILED where numbers are not finite or too ill-conditioned.
+        INFEASIBLE is for lower bounds above upper ones in traced functions.
 
     Raises:
-        InputError: when there is no level, shapes do not fit, or a lower bound is above its upper one.
+        InputError: when there is no level, shapes do not fit, or a lower bound is above its
+            upper one.
 
     >>> wish = Level(A=[[1.0, 1.0]], b=[4.0])
     >>> box = Level(C=[[1.0, 0.0], [0.0, 1.0]], lower=[-1.0, -1.0], upper=[1.0, 2.0])

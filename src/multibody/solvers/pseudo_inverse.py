@@ -13,16 +13,19 @@ from multibody.solvers.least_squares import left_inverse, row_factors, row_space
 
 
 def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | None = None) -> Array:
-    """J^+, (..., n, m): the joint rates of least norm among those that come nearest to w are J^+ w.  [RD 2.194-2.209]
+    """J^+, (..., n, m): the joint rates of least norm among those that come
+    nearest to w are J^+ w.  [RD 2.194-2.209]
 
-    It is the Moore-Penrose inverse for every rank. Singular values below about 1e-10 of the largest one count as zero,
-    1e-5 in float32. Results are bitwise identical for a sample alone and in a batch.
+    It is the Moore-Penrose inverse for every rank. Singular values below about 1e-10 of the
+    largest one count as zero, 1e-5 in float32. Results are bitwise identical for a sample alone
+    and in a batch.
 
     Args:
         J: (..., m, n).
-        damping: λ, (...), not negative: J^T (J J^T + λ² 1)^-1, which keeps joint rates small near singularities [RD
-            2.207-2.208]. With λ = 0 it is the pseudo-inverse.
-        weights: (..., m), not negative: the squared errors of rows count with these [RD 2.214-2.215]; equal by default.
+        damping: λ, (...), not negative: J^T (J J^T + λ² 1)^-1, which keeps joint rates small
+            near singularities [RD 2.207-2.208]. With λ = 0 it is the pseudo-inverse.
+        weights: (..., m), not negative: the squared errors of rows count with these
+            [RD 2.214-2.215]; equal by default.
 
     Raises:
         InputError: when a shape does not fit, or damping or a weight is negative.
@@ -47,7 +50,8 @@ def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | 
 
 
 def null_space_projector(J: ArrayLike) -> Array:
-    """N = 1 - J^+ J, (..., n, n): J N = 0, N N = N = N^T, so that N v0 moves no row of J.  [RD 2.206, 2.210-2.212]
+    """N = 1 - J^+ J, (..., n, n): J N = 0, N N = N = N^T, so that N v0 moves no row of J.
+    [RD 2.206, 2.210-2.212]
 
     >>> null_space_projector([[1.0, 1.0]])
     array([[ 0.5, -0.5],

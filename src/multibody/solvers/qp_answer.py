@@ -49,7 +49,9 @@ class QPAnswer(NamedTuple):
 
     @property
     def violated(self) -> list[Any]:
-        """The names of the rows that x does not meet, such as "A[0]" and "C[2]"; for a batch, a list a sample."""
+        """The names of the rows that x does not meet, such as "A[0]" and "C[2]"; for
+        a batch, a list a sample.
+        """
         violated, k = self.residuals.violated, self.residuals.equality.shape[-1]
         rows = [f"A[{row}]" for row in range(k)] + [f"C[{row}]" for row in range(violated.shape[-1] - k)]
         names: list[Any] = [

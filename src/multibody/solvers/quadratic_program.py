@@ -36,17 +36,19 @@ def qp(
 ) -> QPAnswer:
     """Minimise x^T H x / 2 + g^T x subject to A x = b and lower <= C x <= upper.
 
-    It runs an interior-point method in a kernel, compiled once per process for the shapes: a sample has the same bits
-    alone and in every batch, and stops when it is solved. Traced arrays become a part of the trace.
+    It runs an interior-point method in a kernel, compiled once per process for the shapes: a
+    sample has the same bits alone and in every batch, and stops when it is solved. Traced
+    arrays become a part of the trace.
 
-    There is always an answer. If rows contradict each other, x minimises the sum of squares of A x - b and of the
-    violations of C x's bounds; of all such x, it is the best. `violated` of the answer names these rows; their
-    multipliers, with which the rest is optimal, have any sign. If the objective is unbounded below, x only meets the
-    rows.
+    There is always an answer. If rows contradict each other, x minimises the sum of squares of
+    A x - b and of the violations of C x's bounds; of all such x, it is the best. `violated` of
+    the answer names these rows; their multipliers, with which the rest is optimal, have any
+    sign. If the objective is unbounded below, x only meets the rows.
 
-    Unknowns may be of very different scales. If terms of some unknown are far below the largest ones, the program is
-    solved again in units that balance them. It is then SOLVED only if residuals are small relative to the terms of each
-    unknown, in double precision: for the diagonal (s, 1/s) within bounds, both unknowns have 8 digits up to s = 1e8.
+    Unknowns may be of very different scales. If terms of some unknown are far below the largest
+    ones, the program is solved again in units that balance them. It is then SOLVED only if
+    residuals are small relative to the terms of each unknown, in double precision: for the
+    diagonal (s, 1/s) within bounds, both unknowns have 8 digits up to s = 1e8.
 
     Args:
         H: (..., n, n), symmetric and positive semi-definite, of any rank.
@@ -56,15 +58,18 @@ def qp(
         C: (..., m, n), or None.
         lower: (..., m), -inf where there is no bound, or None for none at all.
         upper: (..., m), likewise.
-        solver: "interior-point", or "daqp" for one program with a definite H, outside of kernels: DAQP is then tried
-            first (it comes with the extra [control]). Its answer is accepted if its `residuals` are at most 1e-8;
-            otherwise the interior-point method solves the program. Calls are stateless.
-        start: for DAQP, the answer to a similar program, as a warm start: its active rows are tried first.
+        solver: "interior-point", or "daqp" for one program with a definite H, outside of
+            kernels: DAQP is then tried first (it comes with the extra [control]). Its answer is
+            accepted if its `residuals` are at most 1e-8; otherwise the interior-point method
+            solves the program. Calls are stateless.
+        start: for DAQP, the answer to a similar program, as a warm start: its active rows are
+            tried first.
 
     Raises:
-        InputError: when shapes do not fit, H is not symmetric, or a lower bound is above its upper one; within a traced
-            function, where values are not known, such bounds are INFEASIBLE. When DAQP is asked for within a traced
-            function, for a batch, or is not installed.
+        InputError: when shapes do not fit, H is not symmetric, or a lower bound is above its
+            upper one; within a traced function, where values are not known, such bounds are
+            INFEASIBLE. When DAQP is asked for within a traced function, for a batch, or is not
+            installed.
 
     >>> answer = qp([[2.0, 0.0], [0.0, 2.0]], [-2.0, -5.0], C=[[1.0, 2.0]], upper=[3.0])
     >>> answer.x.round(9), answer.multipliers.inequality.round(9), answer.status.name

@@ -1,6 +1,7 @@
-"""Studies of many samples, on one core or many machines, that survive crashes of workers, scheduler and client.
+"""Studies of many samples, on one core or many machines, that survive crashes.
 
-study = mb.sweep.Study(function, mb.sweep.uniform(10**6, kp=(1, 100), kd=(0, 10)), store="gains.zarr")
+samples = mb.sweep.uniform(10**6, kp=(1, 100), kd=(0, 10))
+study = mb.sweep.Study(function, samples, store="gains.zarr")
 study.run()
 """
 

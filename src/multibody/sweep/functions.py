@@ -23,9 +23,10 @@ STATE = ("q", "v", "inputs")
 class Simulation:
     """A simulator as a function of samples, and the metrics of its runs.
 
-    Samples named q, v and inputs are where the robot starts and what its controller is given; all others are parameters
-    of the simulator by name, such as mass, friction, kp and kd. The inputs of a sample are (n,) for constant ones, or
-    (steps, n); a single number stands for (1,).
+    Samples named q, v and inputs are where the robot starts and what its controller is given;
+    all others are parameters of the simulator by name, such as mass, friction, kp and kd. The
+    inputs of a sample are (n,) for constant ones, or (steps, n); a single number stands for
+    (1,).
     """
 
     simulator: Simulator

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody._signatures import options_of
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice, truth
 from multibody.simulate import Run
@@ -39,7 +40,8 @@ class Study:
     >>> def swing(sample):
     ...     return {"period": 2 * np.pi * np.sqrt(sample["length"] / 9.81)}
     >>> folder = tempfile.TemporaryDirectory()
-    >>> study = Study(swing, mb.sweep.uniform(1000, length=(0.1, 2.0)), store=f"{folder.name}/swing.zarr")
+    >>> lengths = mb.sweep.uniform(1000, length=(0.1, 2.0))
+    >>> study = Study(swing, lengths, store=f"{folder.name}/swing.zarr")
     >>> study.run().done
     1000
     >>> study.results()["period"][:5].shape
@@ -65,15 +67,18 @@ class Study:
         """A study; nothing is computed and nothing is written until `run`.
 
         Args:
-            function: function(sample) or function(sample, rng) -> {name: array (chunk, ...)}, in NumPy, where sample is
-                {name: array (chunk, ...)} and rng has the random numbers of each sample; or a kernel whose arguments
-                have the names of the samples; or a `Simulator`.
-            samples: of `mb.sweep.grid`, `uniform`, `normal`, `sobol`, `latin_hypercube`, `indexed`; or {name: array}.
+            function: function(sample) or function(sample, rng) -> {name: array (chunk, ...)},
+                in NumPy, where sample is {name: array (chunk, ...)} and rng has the random
+                numbers of each sample; or a kernel whose arguments have the names of the
+                samples; or a `Simulator`.
+            samples: of `mb.sweep.grid`, `uniform`, `normal`, `sobol`, `latin_hypercube`,
+                `indexed`; or {name: array}.
             store: the folder, on a disk that all workers see.
             chunk: how many samples are computed together; by default about a second of work.
             seed: of the random numbers.
             nan_fails: whether a sample with NaN among its results counts as failed.
-            fork: whether to go on, in the same store, with a function or version that is not the one it was begun with.
+            fork: whether to go on, in the same store, with a function or version that is not
+                the one it was begun with.
             seconds: with a Simulator, how long it runs.
             metrics: with a Simulator, {name: function(run) -> (chunk, ...)}.
             every: with a Simulator, every so many steps a row is kept for the metrics.
@@ -105,17 +110,19 @@ class Study:
         """Compute all samples that are not done; samples that fail are noted, and end nothing.
 
         Args:
-            executor: who computes: None for this process; "processes" for processes of the study's own, which contain
-                samples that hang, die or eat memory; an executor of `concurrent.futures`; a Dask client, or the address
-                of a scheduler.
+            executor: who computes: None for this process; "processes" for processes of the
+                study's own, which contain samples that hang, die or eat memory; an executor of
+                `concurrent.futures`; a Dask client, or the address of a scheduler.
             resume: whether to go on with a study of which a part is done; False refuses that.
-            progress: whether to show a bar, by default if stderr is a terminal; or a function of the progress: samples,
-                done, failed, workers, rate, left.
-            limit: in s, for a call of the function, with "processes" and on Dask workers under a nanny.
+            progress: whether to show a bar, by default if stderr is a terminal; or a function
+                of the progress: samples, done, failed, workers, rate, left.
+            limit: in s, for a call of the function, with "processes" and on Dask workers under
+                a nanny.
             only: "failed" to try those again that failed.
             memory: in bytes, with "processes", for each of them.
             workers: with "processes", how many; by default as many as there are cores.
-            mixed: whether processors of several classes may compute, whose results differ in the last bits.
+            mixed: whether processors of several classes may compute, whose results differ in
+                the last bits.
         """
         if only is not None:
             choice(only, "only", ("failed",))
@@ -163,10 +170,12 @@ class Study:
         return self.record.status()
 
     def results(self, partial: bool = False) -> dict[str, StoredArray]:
-        """The results by name, as arrays (n, ...) that are read, and checked, when they are indexed.
+        """The results by name, as arrays (n, ...) that are read, and checked, when
+        they are indexed.
 
         Args:
-            partial: whether rows that are not computed yet are NaN, or zero where there is none; else they raise.
+            partial: whether rows that are not computed yet are NaN, or zero where there is
+                none; else they raise.
         """
         return self.record.results(truth(partial, "partial"))
 
@@ -188,7 +197,9 @@ class Study:
         return self.record.parameters() if self.samples is None else self.samples[:]
 
     def table(self) -> NDArray[Any]:
-        """(n,): index, parameters, results and failed, as a structured array: "error", "q[0]", "q[1]", "R[0][1]"."""
+        """(n,): index, parameters, results and failed, as a structured array:
+        "error", "q[0]", "q[1]", "R[0][1]".
+        """
         record = self.record
         columns: dict[str, Any] = {"index": np.arange(record.store.n)}
         for name, stored in (*record.parameters().items(), *record.results(partial=True).items()):
@@ -213,10 +224,12 @@ class Study:
     # ---- looking -----------------------------------------------------------------------------------------------------
 
     def plot(self, x: str, y: str, color: str | None = None, path: str | PathLike[str] | None = None) -> Any:
-        """A figure of y over x, a point a sample, in the colour of a third; saved when a path is given.
+        """A figure of y over x, a point a sample, in the colour of a third; saved
+        when a path is given.
 
-        Names are those of parameters and results; "q[2]" is an entry of what has several. Of more than two million
-        samples, evenly spread chunks are drawn, here and in the other pictures.
+        Names are those of parameters and results; "q[2]" is an entry of what has several. Of
+        more than two million samples, evenly spread chunks are drawn, here and in the other
+        pictures.
         """
         return plots.points(select(self.record), x, y, color, path)
 
@@ -225,16 +238,29 @@ class Study:
         return plots.field(select(self.record), x, y, value, path)
 
     def histogram(self, *names: str, path: str | PathLike[str] | None = None) -> Any:
-        """A figure of how often values occur; by default of every result of one number a sample."""
+        """Return a figure of how often values occur.
+
+        Args:
+            *names: parameters and results; by default all results of one number a sample.
+            path: a file for the figure.
+        """
         scalars = (name for name, x in self.results(partial=True).items() if x.ndim == 1)
         return plots.histograms(select(self.record), names or tuple(scalars), path)
 
     def parallel(self, *names: str, color: str | None = None, path: str | PathLike[str] | None = None) -> Any:
-        """A figure of parallel coordinates: a line a sample over the axes of these names."""
+        """Return a figure of parallel coordinates: one line for each sample.
+
+        Args:
+            *names: parameters and results, one axis for each.
+            color: the name whose value colors the lines.
+            path: a file for the figure.
+        """
         return plots.parallel(select(self.record), names, color, path)
 
     def bands(self, name: str, path: str | PathLike[str] | None = None) -> Any:
-        """A figure of the quantiles, over the samples, of a result (times,): 5, 25, 50, 75 and 95 %."""
+        """A figure of the quantiles, over the samples, of a result (times,): 5, 25,
+        50, 75 and 95 %.
+        """
         return plots.bands(select(self.record), name, path)
 
     def worst(self, name: str, largest: bool = True) -> int:
@@ -242,7 +268,8 @@ class Study:
         return self.record.extreme(name, truth(largest, "largest"))
 
     def replay(self, index: int) -> Any:
-        """One sample computed again: the run of a simulator, with every step; or the results of a function.
+        """One sample computed again: the run of a simulator, with every step; or the
+        results of a function.
 
         `study.replay(study.worst("error")).view()` shows it.
         """
@@ -267,13 +294,14 @@ class Study:
         return f"<Study {self.path.name}: {self.status()}>"
 
 
+@options_of(Study.__init__)
 def open(store: str | PathLike[str], function: Any = None, **options: Any) -> Study:  # noqa: A001
     """The study of a store, to look at it; with its function, to go on.
 
     Args:
         store: the folder.
         function: as `Study` takes it.
-        options: those of `Study`.
+        **options: those of `Study`.
     """
     path = store_format.check_path(store)
     kept = store_format.read(path)

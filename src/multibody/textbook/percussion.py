@@ -53,10 +53,12 @@ def percussion_step(
         v: u⁻, (..., nv), before the step.
         tau: (..., nv).
         dt: Δt in s, a number or (...).
-        wrenches: external ones by frame name, (..., 6), mixed, on the robot, in addition to those of the contacts.
-        restitution: from 0, plastic, to 1, a number or (...). It acts on u⁻, not on the change by forces in Δt: a
-            resting body stays at rest.
-        active: (..., constraints) or (..., rows) of ones, and zeros for contacts that are open and have no percussion.
+        wrenches: external ones by frame name, (..., 6), mixed, on the robot, in addition to
+            those of the contacts.
+        restitution: from 0, plastic, to 1, a number or (...). It acts on u⁻, not on the change
+            by forces in Δt: a resting body stays at rest.
+        active: (..., constraints) or (..., rows) of ones, and zeros for contacts that are open
+            and have no percussion.
 
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")

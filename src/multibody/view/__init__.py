@@ -1,4 +1,4 @@
-"""Robots in the browser, and pictures without one: of robots, and of derived systems as textbooks draw them.
+"""Robots in the browser, pictures without one, and drawings of derived systems.
 
 viewer = mb.view.show(robot)  # sliders in the browser
 mb.view.picture(robot, q, "robot.png")

@@ -37,19 +37,22 @@ def picture(
 ) -> Any:
     """Draw a picture of a robot: shaded bodies, hidden parts hidden; without a browser.
 
-    Meshes are decimated to the pixels of the picture. The first picture of a robot reads its mesh files; further ones
-    of the same size take the decimated meshes from memory.
+    Meshes are decimated to the pixels of the picture. The first picture of a robot reads its
+    mesh files; further ones of the same size take the decimated meshes from memory.
 
     Args:
         robot: what is drawn.
-        q: (nq,), or (n, nq) for several in one picture, the first ones paler; by default the robot's home.
+        q: (nq,), or (n, nq) for several in one picture, the first ones paler; by default the
+            robot's home.
         path: a file to save it in, as PNG, PDF or what else matplotlib writes.
         size: width and height in pixels.
         frames: names of frames whose axes are drawn, x red, y green, z blue, with their names.
-        view: "three-quarter", "front", "side", "back", "top", or azimuth and elevation in degrees.
+        view: "three-quarter", "front", "side", "back", "top", or azimuth and elevation in
+            degrees.
         collisions: whether collision shapes are drawn in place of visual ones.
         center_of_mass: whether the centre of mass is marked.
-        ground: whether there is a floor, at z = 0 or below the robot where that is deeper; or its height in m.
+        ground: whether there is a floor, at z = 0 or below the robot where that is deeper; or
+            its height in m.
 
     Returns:
         The matplotlib Figure; `figure.notes` has what could not be drawn as the file has it.

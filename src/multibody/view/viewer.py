@@ -43,11 +43,13 @@ def show(
     hosts: Sequence[str] = (),
     open_browser: bool | None = None,
 ) -> "Viewer":
-    """Show a robot in the browser, with sliders for its joints; return at once and serve until the process ends.
+    """Show a robot in the browser, with sliders for its joints; return at once
+    and serve until the process ends.
 
     Args:
         robot: what is shown.
-        q: (nq,), or several, (..., nq), of which all but the last are ghosts; by default the robot's home.
+        q: (nq,), or several, (..., nq), of which all but the last are ghosts; by default the
+            robot's home.
         host: the address that it listens on; others than the loopback let the network in.
         port: where it listens; by default the first that is free from 8080 on.
         hosts: names, beyond localhost, under which browsers may ask for it.
@@ -179,7 +181,8 @@ class Viewer:
             robot: the other one.
             q: where it is; by default at home.
             name: what it is called; by default as the robot.
-            place: the pose of its world in that of the first: robots on fixed bases stand elsewhere with it.
+            place: the pose of its world in that of the first: robots on fixed bases stand
+                elsewhere with it.
         """
         name = robot.name if name is None else name
         if place is not None and (not isinstance(place, Pose) or place.shape != ()):
@@ -190,16 +193,24 @@ class Viewer:
         self._put(robot, start, name, place or Pose.identity())
 
     def frames(self, *names: str) -> None:
-        """Draw the axes of frames of the first robot, x red, y green, z blue, with their names."""
+        """Draw the axes of frames of the first robot, x red, y green, z blue, with their names.
+
+        Args:
+            *names: names out of `robot.frames`.
+        """
         for frame in names:
             self._draw(f"frame {frame}", FrameAxes, frame)
 
     def center_of_mass(self, shown: bool = True) -> None:
-        """Draw the centre of mass, and the point below it on the ground; the bodies are then seen through."""
+        """Draw the centre of mass, and the point below it on the ground; the bodies
+        are then seen through.
+        """
         self._draw_inside(INSIDE[0], shown, CenterOfMass, self._around.floor)
 
     def inertias(self, shown: bool = True) -> None:
-        """Draw, for each body, the ellipsoid of uniform density with its mass and moments of inertia."""
+        """Draw, for each body, the ellipsoid of uniform density with its mass and
+        moments of inertia.
+        """
         self._draw_inside(INSIDE[1], shown, InertiaEllipsoids)
 
     def contacts(
@@ -209,13 +220,15 @@ class Viewer:
         friction: ArrayLike | None = None,
         normal: ArrayLike = (0.0, 0.0, 1.0),
     ) -> None:
-        """Draw points of contact, the forces there, and cones of friction; a run that is played brings its own forces.
+        """Draw points of contact, the forces there, and cones of friction; a run that
+        is played brings its own forces.
 
         Args:
             contacts: of a simulator (`SphereContact`), or constraints with a frame and a point.
-            forces: (contacts, 3) on the robot, in N, along the world's axes; the robot's weight is an arrow of half
-                its size.
-            friction: Coulomb's μ, one or for each contact: draws the cone within which a contact's force lies.
+            forces: (contacts, 3) on the robot, in N, along the world's axes; the robot's weight
+                is an arrow of half its size.
+            friction: Coulomb's μ, one or for each contact: draws the cone within which a
+                contact's force lies.
             normal: of the ground, away from it.
         """
         self._draw("contacts", ContactForces, contacts, forces, friction, normal)
@@ -239,7 +252,8 @@ class Viewer:
         Args:
             run: what a simulator returned.
             speed: 1 for real time.
-            sample: which of a batch; by default the first, with the others as ghosts where they are no more than 100.
+            sample: which of a batch; by default the first, with the others as ghosts where they
+                are no more than 100.
             charts: whether base, joints, contacts and energy are drawn over the time.
         """
         if not isinstance(run, Run) or run.q.shape[-1] != self.robot.nq or not len(run.t):
@@ -284,8 +298,8 @@ class Viewer:
             path: a name that ends in .gif or, if the program ffmpeg is there, .mp4.
             size: width and height in pixels.
             rate: frames a second of the run's time.
-            progress: whether the cost (frames, size, estimated seconds) is written to stderr before the first frame,
-                and a bar meanwhile; by default if stderr is a terminal.
+            progress: whether the cost (frames, size, estimated seconds) is written to stderr
+                before the first frame, and a bar meanwhile; by default if stderr is a terminal.
         """
         if self._run is None:
             raise InputError("record: no run: expected play(run) before")

@@ -1,4 +1,4 @@
-"""Constraints and contacts: one small interface, a file for each family, and sets of them."""
+"""Constraints and contacts, and sets of them."""
 
 from multibody._signatures import readable_names
 from multibody.algorithms.constraints.closures import Distance, HingeClosure, JointCoupling, PointClosure, Weld

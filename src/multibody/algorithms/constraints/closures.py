@@ -75,14 +75,16 @@ class _PointPair(_Closure):
 
 @dataclass(frozen=True)
 class PointClosure(_PointPair):
-    """Two points of two frames, by default the origins, stay together: three rows along the world's axes.
+    """Two points of two frames, by default the origins, stay together: three rows
+    along the world's axes.
 
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")
     >>> shackle = PointClosure("shackle", "foot-lf", "foot-rf", (0, 0.02, 0), (0, -0.02, 0))
     >>> shackle.jacobian(robot.tree, robot.home()).shape
     (3, 18)
-    >>> PointClosure("pin", "foot-lf", second_point=(0.4, 0.2, 0)).error(robot.tree, robot.home()).shape
+    >>> pin = PointClosure("pin", "foot-lf", second_point=(0.4, 0.2, 0))
+    >>> pin.error(robot.tree, robot.home()).shape
     (3,)
     """
 
@@ -142,7 +144,8 @@ class _PoseClosure(_Closure):
 
 @dataclass(frozen=True)
 class Weld(_PoseClosure):
-    """Two frames stay on each other: six rows, positions and angular velocities along the world's axes.
+    """Two frames stay on each other: six rows, positions and angular velocities
+    along the world's axes.
 
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")
@@ -171,12 +174,13 @@ class Weld(_PoseClosure):
 class HingeClosure(_PoseClosure):
     """Two frames share their origin and their z axis, that of the hinge: five rows.
 
-    With z of the first frame and x, y of the second, the last two errors are x·z and y·z: they vanish for opposed axes,
-    too, so start near the configuration that is meant.
+    With z of the first frame and x, y of the second, the last two errors are x·z and y·z: they
+    vanish for opposed axes, too, so start near the configuration that is meant.
 
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")
-    >>> door = HingeClosure("door", "trunk", second_pose=mb.Pose(mb.Rotation.identity(), [0, 0, 0.5]))
+    >>> hinge = mb.Pose(mb.Rotation.identity(), [0, 0, 0.5])
+    >>> door = HingeClosure("door", "trunk", second_pose=hinge)
     >>> door.row_names[-1], door.rank(robot.tree, robot.home())
     ('door[4]', 5)
     """
@@ -214,7 +218,8 @@ class HingeClosure(_PoseClosure):
 
 @dataclass(frozen=True)
 class Distance(_PointPair):
-    """Two points of two frames, by default the origins, stay at a distance: a rod without mass, one row.
+    """Two points of two frames, by default the origins, stay at a distance: a rod
+    without mass, one row.
 
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")
@@ -264,7 +269,8 @@ class Distance(_PointPair):
 
 @dataclass(frozen=True)
 class JointCoupling(FixedRows):
-    """A joint coupled to another, q = offset + ratio y + higher[0] y² + ..., y of the other: one row.
+    """A joint coupled to another, q = offset + ratio y + higher[0] y² + ..., y of
+    the other: one row.
 
     Without another joint, it stays at the offset.
 

@@ -30,11 +30,13 @@ class Grip(NamedTuple):
 class Constraint(Rows):
     """Rows c with error(q) = 0, J(q) v = 0 and J v' + J' v = 0.  [RD 2.269-2.270, 3.59-3.61]
 
-    The time derivative of the error is J v; for errors of rotation only as far as they are small. It has no target.
-    A constraint pushes the robot with the generalized force J^T f, where f, (..., rows), is on the robot: row k of f is
-    along what row k of J measures, in N for a velocity in m/s and in N m for one in rad/s. A constraint is frozen data:
-    a subclass is a frozen dataclass with a `name`. All functions take batches, and all but `rank` traced arrays.
-    A kernel has the code of a constraint, and the globals in it, as they are when the robot first needs it.
+    The time derivative of the error is J v; for errors of rotation only as far as they are
+    small. It has no target. A constraint pushes the robot with the generalized force J^T f,
+    where f, (..., rows), is on the robot: row k of f is along what row k of J measures, in N
+    for a velocity in m/s and in N m for one in rad/s. A constraint is frozen data: a subclass
+    is a frozen dataclass with a `name`. All functions take batches, and all but `rank` traced
+    arrays. A kernel has the code of a constraint, and the globals in it, as they are when the
+    robot first needs it.
 
     >>> from dataclasses import dataclass
     >>> import multibody as mb
@@ -48,25 +50,29 @@ class Constraint(Rows):
     ...         return centroidal.com_jacobian(tree, q)[..., 2:, :]
     ...
     ...     def bias(self, tree, q, v):
-    ...         return centroidal.centroidal_momentum_rate(tree, q, v, 0 * v)[..., 2:3] / tree.mass
+    ...         rate = centroidal.centroidal_momentum_rate(tree, q, v, 0 * v)
+    ...         return rate[..., 2:3] / tree.mass
     >>> robot = mb.load("quadruped")
     >>> held = robot.constraints([Level("height of the centre of mass")])
     >>> held.row_names, held.ranks(robot.home()).rank
     (('height of the centre of mass[0]',), 1)
-    >>> a, f = robot.constrained_dynamics(held, robot.home(), np.ones(18), np.zeros(18))
-    >>> bool(np.abs(held.jacobian(robot.home()) @ a + held.bias(robot.home(), np.ones(18))) < 1e-9)
+    >>> q, v = robot.home(), np.ones(18)
+    >>> a, f = robot.constrained_dynamics(held, q, v, np.zeros(18))
+    >>> bool(np.abs(held.jacobian(q) @ a + held.bias(q, v)) < 1e-9)
     True
     """
 
     def force_basis(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-        """W = J^T, (..., nv, rows): the generalized force of each row's unit force.  [Kindr §Dynamics; RD 3.57]
+        """W = J^T, (..., nv, rows): the generalized force of each row's unit force.
+        [Kindr §Dynamics; RD 3.57]
 
         These are all forces that do no work at velocities that the rows allow.
         """
         return transpose(self.jacobian(tree, q))
 
     def rank(self, tree: Tree, q: NDArray[Any]) -> int | NDArray[Any]:
-        """The rank of J, a number for one configuration, (...) for a batch: its independent rows.  [RD §2.10.4]
+        """The rank of J, a number for one configuration, (...) for a batch: its independent rows.
+        [RD §2.10.4]
 
         Raises:
             InputError: when q is no configuration, or a row has no direction there.
@@ -87,7 +93,9 @@ class Constraint(Rows):
         return None
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
-        """(frame, point in it, place in the world) of each point for which the constraint states a place."""
+        """(frame, point in it, place in the world) of each point for which the
+        constraint states a place.
+        """
         return ()
 
     def check(self, tree: Tree) -> None:

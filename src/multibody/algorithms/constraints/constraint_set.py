@@ -21,7 +21,8 @@ from multibody.model.tree import Tree
 
 
 class Ranks(NamedTuple):
-    """Ranks of constraints on a robot: integers for one configuration, (...) for a batch.  [RD 2.271-2.272, §2.10.4]
+    """Ranks of constraints on a robot: integers for one configuration, (...) for a batch.
+    [RD 2.271-2.272, §2.10.4]
 
     >>> Ranks(rows=6, rank=6, base=5, internal=1)          # two feet of a quadruped
     Ranks(rows=6, rank=6, base=5, internal=1)
@@ -54,9 +55,10 @@ class Worst(NamedTuple):
 class ConstraintSet:
     """Constraints on one robot, stacked in their order: frozen, and compared by value.  [RD 2.271]
 
-    Redundant rows are allowed. Contradictory rows, such as a loop that is too short, have no solution: with
-    Baumgarte's terms, constrained dynamics then minimises the sum of the squares of the residuals,
-    J v' + J' v + stiffness error + damping J v. Anchors that no pose of a body can meet are refused.
+    Redundant rows are allowed. Contradictory rows, such as a loop that is too short, have no
+    solution: with Baumgarte's terms, constrained dynamics then minimises the sum of the squares
+    of the residuals, J v' + J' v + stiffness error + damping J v. Anchors that no pose of a
+    body can meet are refused.
 
     Args:
         model: the robot.
@@ -64,7 +66,8 @@ class ConstraintSet:
         alternatives: whether to accept contradictory anchors, among which `active` chooses.
 
     Raises:
-        InputError: when there is no constraint, two have one name, one does not fit the robot, or anchors disagree.
+        InputError: when there is no constraint, two have one name, one does not fit the robot,
+            or anchors disagree.
 
     >>> import multibody as mb
     >>> from multibody.algorithms.constraints import JointCoupling, PointContact
@@ -146,7 +149,8 @@ class ConstraintSet:
         return rows.error(self.tree, self.constraints, q)
 
     def jacobian(self, q: NDArray[Any], velocity: str | None = None) -> NDArray[Any]:
-        """J_c, (..., rows, nv); the base's velocity in any representation, by default the robot's own.  [RD 2.271]
+        """J_c, (..., rows, nv); the base's velocity in any representation, by default
+        the robot's own.  [RD 2.271]
 
         >>> import multibody as mb
         >>> robot = mb.load("quadruped")
@@ -171,7 +175,8 @@ class ConstraintSet:
         return rows.bias(self.tree, self.constraints, q, v)
 
     def force_basis(self, q: NDArray[Any]) -> NDArray[Any]:
-        """W = J_c^T, (..., nv, rows): the generalized force of each row's unit force.  [Kindr §Dynamics; RD 3.57]
+        """W = J_c^T, (..., nv, rows): the generalized force of each row's unit force.
+        [Kindr §Dynamics; RD 3.57]
 
         >>> import multibody as mb
         >>> robot = mb.load("quadruped")
@@ -182,7 +187,8 @@ class ConstraintSet:
         return transpose(self.jacobian(q))
 
     def mask(self, active: Any) -> NDArray[Any]:
-        """(..., rows) of ones and zeros, from as many, or from one for each constraint, which its rows share.
+        """(..., rows) of ones and zeros, from as many, or from one for each
+        constraint, which its rows share.
 
         >>> import multibody as mb
         >>> feet = [mb.constraints.PointContact(foot, foot) for foot in ("foot-lf", "foot-rf")]
@@ -192,14 +198,16 @@ class ConstraintSet:
         return rows.mask(self.constraints, active)
 
     def ranks(self, q: NDArray[Any]) -> Ranks:
-        """The number of independent constraints at q, (..., nq), on the base and between joints.  [RD §2.10.4]
+        """The number of independent constraints at q, (..., nq), on the base and between joints.
+        [RD §2.10.4]
 
         Raises:
             InputError: when q is no configuration, or a row has no direction there.
 
         >>> import multibody as mb
         >>> robot = mb.load("quadruped")
-        >>> feet = [mb.constraints.PointContact(foot, foot) for foot in ("foot-lf", "foot-rf", "foot-lh")]
+        >>> names = ("foot-lf", "foot-rf", "foot-lh")
+        >>> feet = [mb.constraints.PointContact(name, name) for name in names]
         >>> ConstraintSet(robot.model, feet).ranks(robot.home())
         Ranks(rows=9, rank=9, base=6, internal=3)
         """
@@ -211,7 +219,8 @@ class ConstraintSet:
         return Ranks(self.rows, total, base_rank, total - base_rank)
 
     def worst(self, q: NDArray[Any]) -> Worst:
-        """The largest error at q, (..., nq), with the name of its row and its sample; NaN counts as largest.
+        """The largest error at q, (..., nq), with the name of its row and its sample;
+        NaN counts as largest.
 
         >>> import multibody as mb
         >>> robot = mb.load("quadruped")
@@ -227,7 +236,9 @@ class ConstraintSet:
 
     @property
     def digest(self) -> str | None:
-        """Equal for equal sets in every process; None when a class of the user is in it, whose code could change."""
+        """Equal for equal sets in every process; None when a class of the user is in
+        it, whose code could change.
+        """
         return library_digest(*self.constraints)
 
     @cached_property

@@ -69,7 +69,8 @@ class PointContact(FixedRows):
 
 @dataclass(frozen=True)
 class SurfaceContact(Constraint):
-    """Several points of one link rest on the world, three rows each: redundant from the second on, of rank 3, 5, 6.
+    """Several points of one link rest on the world, three rows each: redundant
+    from the second on, of rank 3, 5, 6.
 
     [RD 2.271, §2.10.4]
 

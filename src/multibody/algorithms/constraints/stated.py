@@ -11,7 +11,8 @@ from multibody.model.model import Model
 
 
 def stated(model: Model, *, inactive: bool = False) -> tuple[Constraint, ...]:
-    """The constraints of `model.equalities`: "connect" is a PointClosure, "weld" a Weld, "joint" a JointCoupling.
+    """The constraints of `model.equalities`: "connect" is a PointClosure, "weld"
+    a Weld, "joint" a JointCoupling.
 
     They are exact; MuJoCo's are soft.
 

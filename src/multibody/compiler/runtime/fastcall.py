@@ -33,6 +33,16 @@ from multibody.tracing.record.layout import is_flat
 MAX_ARGUMENTS = 32
 """Arguments or results that the fast path accepts."""
 _FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
+_DOC = b"""kernel(*args, out=None, threads=None)
+--
+
+Evaluate one sample, or a batch of any leading shape.
+
+Args:
+    *args: the inputs of the kernel, by position or by name; help(kernel) has their shapes.
+    out: an array for the result; a tuple of arrays for several.
+    threads: the number of threads that a batch is split over.
+"""
 _POINTER, _INTEGER = ctypes.c_void_p, ctypes.c_int64
 _UNITS = ctypes.CFUNCTYPE(ctypes.c_bool, _POINTER, _POINTER, _INTEGER, _POINTER, _INTEGER, _INTEGER)
 
@@ -208,5 +218,5 @@ def _load(match: re.Match[str]) -> str:
 def _definition() -> tuple[Any, int]:
     """The method definition of all builtins, and its address; it is never freed, because builtins point to it."""
     code = native.link([native.compile_object(_module(), level=1)], "fastcall", "units")
-    definition = _Method(b"kernel", code.addresses["fastcall"], _FASTCALL_WITH_KEYWORDS, b"A compiled kernel.")
+    definition = _Method(b"kernel", code.addresses["fastcall"], _FASTCALL_WITH_KEYWORDS, _DOC)
     return (code, definition), ctypes.addressof(definition)

@@ -82,7 +82,14 @@ class Launcher:
             self.call, self.set_address = fastcall.make(code, signature, self.general, limits)
 
     def general(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
-        """Evaluate any call that the fast path does not take: lists, other dtypes and layouts, names, threads."""
+        """Evaluate any call that the fast path does not take: lists, other dtypes and layouts, names, threads.
+
+        Args:
+            *args: the inputs of the kernel, in their order; help(kernel) has their shapes.
+            out: an array for the result; a tuple of arrays for several.
+            threads: the number of threads that a batch is split over.
+            **named: inputs by name, and optional ones.
+        """
         if self.variants is not None:
             optional = self.variants.optional
             named = {name: value for name, value in named.items() if value is not None or name not in optional}

@@ -38,9 +38,10 @@ KERNELS = {run.__name__: run for run in RUNS}
 class InverseKinematics(RobotController):
     """A solver for the configurations in which a frame, or several, have wanted poses.
 
-    Damped least squares from a first guess within the limits of the joints, then from the nearest of many
-    configurations, then with ever more of them. A target's answer depends on nothing but the target, its first guess
-    and the seed: not on the batch that it is in, nor on threads.
+    Damped least squares from a first guess within the limits of the joints, then from the
+    nearest of many configurations, then with ever more of them. A target's answer depends on
+    nothing but the target, its first guess and the seed: not on the batch that it is in, nor on
+    threads.
 
     Args:
         robot: fixed or floating.
@@ -48,16 +49,20 @@ class InverseKinematics(RobotController):
         position_tolerance: in m.
         rotation_tolerance: in rad.
         limits: whether joints stay within their limits.
-        axes: what is wanted of the pose: "xyzrpy", all of it; letters of "xyz" for positions, "rpy" for the rotation,
-            and "x-axis", "y-axis" or "z-axis" for the direction of one axis of the frame alone, as in "xyz z-axis";
-            with a list of frames a text for all, or a list.
+        axes: what is wanted of the pose: "xyzrpy", all of it; letters of "xyz" for positions,
+            "rpy" for the rotation, and "x-axis", "y-axis" or "z-axis" for the direction of one
+            axis of the frame alone, as in "xyz z-axis"; with a list of frames a text for all,
+            or a list.
         reference: a frame of the robot in which the targets are written; the world by default.
         posture: (nq,), a configuration to be near to as far as the goals allow.
-        base: whether a floating base is "free" to move, or "fixed" where the first guess has it.
-        seeds: how many configurations are tried at most after the first guess; 255 by default. "analytic" begins from
-            the nearest branch of `analytic_solutions`, which takes milliseconds a target, for arms that have them.
-        follow: whether solutions are continued from `q0`, which every call then takes: without seeds and without jumps.
-            A target off the robot's reach ends at a near configuration, and not on another branch.
+        base: whether a floating base is "free" to move, or "fixed" where the first guess has
+            it.
+        seeds: how many configurations are tried at most after the first guess; 255 by default.
+            "analytic" begins from the nearest branch of `analytic_solutions`, which takes
+            milliseconds a target, for arms that have them.
+        follow: whether solutions are continued from `q0`, which every call then takes: without
+            seeds and without jumps. A target off the robot's reach ends at a near
+            configuration, and not on another branch.
 
     >>> import multibody as mb
     >>> robot = mb.load("panda")
@@ -127,12 +132,13 @@ class InverseKinematics(RobotController):
         """Solve for one target, or for a batch of any shape.
 
         Args:
-            target: a Pose in the world, or in the reference frame, with the batch shape (...); with a list of frames,
-                a list of them. Where no rotation is wanted, as with axes="xyz", also positions, (..., 3). A target with
-                NaN fails alone.
-            q0: (..., nq) the first guess, clipped to the limits; by default the middle of the limits. The solution
-                nearest to it is preferred.
-            seed: of the configurations that are tried when the first guess does not lead to the goal.
+            target: a Pose in the world, or in the reference frame, with the batch shape (...);
+                with a list of frames, a list of them. Where no rotation is wanted, as with
+                axes="xyz", also positions, (..., 3). A target with NaN fails alone.
+            q0: (..., nq) the first guess, clipped to the limits; by default the middle of the
+                limits. The solution nearest to it is preferred.
+            seed: of the configurations that are tried when the first guess does not lead to the
+                goal.
             threads: over which a batch is split.
         """
         if threads is not None:
@@ -272,7 +278,9 @@ class InverseKinematics(RobotController):
         return configurations
 
     def kernel(self, name: str) -> Kernel:
-        """The kernel of one of KERNELS, of q, settings (4,) except for the reference step, and targets."""
+        """The kernel of one of KERNELS, of q, settings (4,) except for the reference
+        step, and targets.
+        """
         if name in self._kernels:
             return self._kernels[name]
         run = KERNELS[name]

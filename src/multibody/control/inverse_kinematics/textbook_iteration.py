@@ -69,34 +69,40 @@ def iterate(
     damping: float = 0.1,
     tolerance: float | None = None,
 ) -> History:
-    """Algorithm 1 of RD, q <- q + k J^+ Δχ, and its variants, with all that it went through.  [RD 2.242-2.255, Alg. 1]
+    """Algorithm 1 of RD, q <- q + k J^+ Δχ, and its variants, with all that it went through.
+    [RD 2.242-2.255, Alg. 1]
 
     Args:
         robot: any.
         frame: the frame that is to reach the target.
         target: a pose, one or a batch.
         q0: (..., nq), where it starts.
-        method: "newton" with the pseudo-inverse [RD 2.243]; "damped" with J^T (J J^T + λ² 1)^-1 [RD 2.208];
-            "transpose" with α J^T [RD 2.244].
-        error: what Δχ is after the position p* - p: "rotation-vector", the shortest rotation [RD 2.251, 2.255], or the
-            difference of parameters, not wrapped: "rotation-vector-difference", "quaternion", "angle-axis", "euler-zyx"
-            and all other sequences.
+        method: "newton" with the pseudo-inverse [RD 2.243]; "damped" with J^T (J J^T + λ² 1)^-1
+            [RD 2.208]; "transpose" with α J^T [RD 2.244].
+        error: what Δχ is after the position p* - p: "rotation-vector", the shortest rotation
+            [RD 2.251, 2.255], or the difference of parameters, not wrapped:
+            "rotation-vector-difference", "quaternion", "angle-axis", "euler-zyx" and all other
+            sequences.
         step: k, or α for "transpose".
         iterations: how many steps at most.
         damping: λ, for "damped".
-        tolerance: stop at |Δχ| of at most this, as Algorithm 1 does; by default all steps are made.
+        tolerance: stop at |Δχ| of at most this, as Algorithm 1 does; by default all steps are
+            made.
 
     Returns:
         The history, with one more entry than there were steps.
 
     Raises:
         InputError: when an argument does not fit, or the target is not finite.
-        SingularityError: when a step leads to a place where the rates of the parameters are not defined.
+        SingularityError: when a step leads to a place where the rates of the parameters are not
+            defined.
 
     >>> import multibody as mb
     >>> wrist = mb.load("zyx-wrist")
     >>> target = wrist.pose("roll", [0.7, 1.5, -0.5])
-    >>> history = iterate(wrist, "roll", target, [-0.7, 0.0, 1.5], error="euler-zyx", step=0.5, iterations=2)
+    >>> history = iterate(
+    ...     wrist, "roll", target, [-0.7, 0.0, 1.5], error="euler-zyx", step=0.5, iterations=2
+    ... )
     >>> history.q.round(6)
     array([[-0.7  ,  0.   ,  1.5  ],
            [ 0.   ,  0.75 ,  0.5  ],

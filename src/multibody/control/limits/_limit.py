@@ -28,9 +28,10 @@ class Range(NamedTuple):
 class Limit(Rows):
     """Something that a robot must keep to: lower <= J v <= upper, row by row, before any task.
 
-    A limit is frozen data: a subclass is a frozen dataclass with a `name`. All functions take batches, and traced
-    arrays. Bounds may be infinite, and may depend on q. Here a sphere of the arm about a frame's origin stays 5 cm away
-    from an obstacle, a point: in every hundredth of a second the distance may shrink by a tenth of what is left.
+    A limit is frozen data: a subclass is a frozen dataclass with a `name`. All functions take
+    batches, and traced arrays. Bounds may be infinite, and may depend on q. Here a sphere of
+    the arm about a frame's origin stays 5 cm away from an obstacle, a point: in every hundredth
+    of a second the distance may shrink by a tenth of what is left.
 
     >>> from dataclasses import dataclass
     >>> import multibody as mb
@@ -49,14 +50,17 @@ class Limit(Rows):
     ...
     ...     def jacobian(self, tree, q):
     ...         arm, distance = self.away(tree, q)
-    ...         return np.matmul((arm / distance)[..., None, :], jacobian.jacobian(tree, self.frame, q)[..., :3, :])
+    ...         J = jacobian.jacobian(tree, self.frame, q)[..., :3, :]
+    ...         return np.matmul((arm / distance)[..., None, :], J)
     ...
     ...     def lower(self, tree, q, dt):
     ...         return 10.0 * (self.radius + 0.05 - self.away(tree, q)[1])
     >>> robot = mb.load("panda")
     >>> ball = Clearance("ball", "tool", (0.4, 0.0, 0.5), radius=0.1).on(robot.tree)
-    >>> ball.jacobian(robot.tree, robot.home()).shape, ball.upper(robot.tree, robot.home(), None)
-    ((1, 7), array([inf]))
+    >>> ball.jacobian(robot.tree, robot.home()).shape
+    (1, 7)
+    >>> ball.upper(robot.tree, robot.home(), None)
+    array([inf])
     """
 
     needs_dt: bool = False
@@ -73,7 +77,9 @@ class Limit(Rows):
         return np.full((*q.shape[:-1], self.rows), np.inf, q.dtype)
 
     def bounded(self, tree: Tree) -> NDArray[Any]:
-        """(rows,), truth values: which rows can have a finite bound at all; the others are left out."""
+        """(rows,), truth values: which rows can have a finite bound at all; the
+        others are left out.
+        """
         return np.ones(self.rows, bool)
 
     def bounded_rows(self, tree: Tree) -> list[int]:
@@ -92,7 +98,9 @@ class Limit(Rows):
         return self.velocity_range(tree, q, dt)
 
     def acceleration_range(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], dt: Any) -> Range:
-        """The bounds of accelerations, held for the time dt, at whose end J v is within its limits."""
+        """The bounds of accelerations, held for the time dt, at whose end J v is
+        within its limits.
+        """
         J, *ends = self.stopping_range(tree, q, v, dt)
         rates = v[..., self.bounded_rows(tree)] if self.is_box else matvec(J, v)
         lower, upper = ((end - rates) / dt[..., None] for end in ends)

@@ -40,9 +40,10 @@ class ForceRows(NamedTuple):
 class FrictionCones:
     """Forces of points that only push, and within the cone of friction: for `WholeBody`.
 
-    The cone |f_t| <= mu f_n is a pyramid within it, whose edges are on the cone: none of its forces slips. Four faces
-    are across x and y of the contact: x is the world's, made to lie in the plane, where the normal is not near to it.
-    With `sides=np.inf` it is the circular cone itself, which takes some more rounds and operations.
+    The cone |f_t| <= mu f_n is a pyramid within it, whose edges are on the cone: none of its
+    forces slips. Four faces are across x and y of the contact: x is the world's, made to lie in
+    the plane, where the normal is not near to it. With `sides=np.inf` it is the circular cone
+    itself, which takes some more rounds and operations.
 
     >>> FrictionCones(0.6).faces(np.array([0.0, 0.0, 1.0])).round(3) + 0.0
     array([[ 1.   ,  0.   , -0.424],
@@ -74,7 +75,9 @@ class FrictionCones:
         object.__setattr__(self, "normal", normals)
 
     def check(self, contacts: Sequence[Constraint]) -> None:
-        """Refuse contacts that have no points to push with, and normals of contacts that are not there."""
+        """Refuse contacts that have no points to push with, and normals of contacts
+        that are not there.
+        """
         for contact in contacts:
             if isinstance(contact, FrameContact):
                 raise InputError(
@@ -104,13 +107,15 @@ class FrictionCones:
         return pyramid_faces(self.friction, normal, 4 if self.sides is None else int(self.sides))
 
     def force_rows(self, contacts: Sequence[Constraint], newtons: float, normals: Any, mask: Any) -> ForceRows | None:
-        """The cones of all points, and their least normal forces; None where no contact is of points.
+        """The cones of all points, and their least normal forces; None where no
+        contact is of points.
 
         Args:
             contacts: whose forces these are.
             newtons: the unit of forces, in N.
             normals: (..., contacts, 3), along the world's axes; None for those of the cones.
-            mask: (..., rows) of ones, and zeros for contacts that are not active; None for all ones.
+            mask: (..., rows) of ones, and zeros for contacts that are not active; None for all
+                ones.
         """
         total, lines, circles, least, idle = rows.count(contacts), [], [], list[Any](), list[Any]()
         for k, (contact, place) in enumerate(zip(contacts, rows.slices(contacts).values(), strict=True)):
@@ -131,7 +136,8 @@ class FrictionCones:
     def central_forces(
         self, contacts: Sequence[Constraint], weight: Any, newtons: float, normals: Any, mask: Any
     ) -> NDArray[Any]:
-        """(..., rows): a weight, shared by the active points, along their normals; no less than they are to push.
+        """(..., rows): a weight, shared by the active points, along their normals; no
+        less than they are to push.
 
         The arguments are those of `force_rows`; weight and forces are in the unit of forces.
         """

@@ -17,10 +17,11 @@ from multibody.model.tree import Tree
 class JointLimits(BoxLimit):
     """Joints within their range after the time dt: (lower - q) / dt <= v <= (upper - q) / dt.
 
-    A joint outside of its range moves back, as fast as velocity limits let it if these are there too. In `WholeBody` it
-    moves back at least at the velocity from which `deceleration` stops it at its limit, as far as the torques allow;
-    `Limit.acceleration_range` makes the rows of accelerations there.
-    Coordinates that are no integrals of velocities, such as quaternions, have no bounds.
+    A joint outside of its range moves back, as fast as velocity limits let it if these are
+    there too. In `WholeBody` it moves back at least at the velocity from which `deceleration`
+    stops it at its limit, as far as the torques allow; `Limit.acceleration_range` makes the
+    rows of accelerations there. Coordinates that are no integrals of velocities, such as
+    quaternions, have no bounds.
 
     >>> import multibody as mb
     >>> robot = mb.load("planar-arm")
@@ -45,10 +46,12 @@ class JointLimits(BoxLimit):
         return _rates(tree, tree.upper, q, dt)
 
     def stopping_range(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], dt: Any) -> Range:
-        """Velocities from which joints can still stop before the ends of their range with `deceleration` d.
+        """Velocities from which joints can still stop before the ends of their range
+        with `deceleration` d.
 
-        v'^2 / (2 d) + v' dt / 2 <= upper - q - v dt / 2, where v' = v + a dt is the velocity at the end of the time dt.
-        A joint past its end comes back with the velocity from which it would stop there.
+        v'^2 / (2 d) + v' dt / 2 <= upper - q - v dt / 2, where v' = v + a dt is the velocity at
+        the end of the time dt. A joint past its end comes back with the velocity from which it
+        would stop there.
         """
         kept, half, coordinate = self.bounded_rows(tree), 0.5 * dt[..., None], integrated_coordinates(tree)
         places = [k for k in (coordinate[k] for k in kept) if k is not None]

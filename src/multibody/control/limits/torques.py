@@ -15,7 +15,9 @@ from multibody.solvers.program import Bounds
 
 @dataclass(frozen=True)
 class TorqueLimits:
-    """|tau| of every joint within a fraction of the robot's limits of effort, in N m or N: for `WholeBody`.
+    """Keep |tau| of every joint within a fraction of its effort limit: for `WholeBody`.
+
+    Efforts are in N m or N.
 
     >>> import multibody as mb
     >>> TorqueLimits(fraction=0.5).upper(mb.load("panda").tree)
@@ -33,7 +35,9 @@ class TorqueLimits:
         return self.fraction * tree.effort_limits
 
     def bounds(self, tree: Tree, tau: Affine, newtons: float) -> Bounds:
-        """The bounds of unknowns of which tau, (..., actuated joints), is a map, in a unit of forces in N."""
+        """The bounds of unknowns of which tau, (..., actuated joints), is a map, in a
+        unit of forces in N.
+        """
         upper = self.upper(tree)[actuated_indices(tree)] / newtons
         limited = np.flatnonzero(np.isfinite(upper)).tolist()
         offset = tau.offset[..., limited]

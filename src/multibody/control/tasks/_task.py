@@ -22,11 +22,13 @@ WORLD_AXES = ("x", "y", "z", "rx", "ry", "rz")
 
 
 class Task(Rows):
-    """Something that a robot is to reach: rows with error(q) = target - actual, and J v, the rate of what is actual.
+    """Something that a robot is to reach: rows with error(q) = target - actual,
+    and J v, the rate of what is actual.
 
-    The derivative of the error along v is -J v, for errors of rotation as far as they are small. A task is frozen data:
-    a subclass is a frozen dataclass with a `name`. All functions take batches, and traced arrays; J is for the
-    velocities of the tree, whatever its base representation.
+    The derivative of the error along v is -J v, for errors of rotation as far as they are
+    small. A task is frozen data: a subclass is a frozen dataclass with a `name`. All functions
+    take batches, and traced arrays; J is for the velocities of the tree, whatever its base
+    representation.
 
     >>> from dataclasses import dataclass
     >>> import multibody as mb
@@ -47,8 +49,10 @@ class Task(Rows):
     ...         return kinematics.acceleration(tree, self.frame, q, v, 0 * v)[..., 2:3]
     >>> robot = mb.load("panda")
     >>> task = Height("up", "tool").on(robot.tree)
-    >>> task.error(robot.tree, robot.home(), np.array([1.0])).shape, task.jacobian(robot.tree, robot.home()).shape
-    ((1,), (1, 7))
+    >>> task.error(robot.tree, robot.home(), np.array([1.0])).shape
+    (1,)
+    >>> task.jacobian(robot.tree, robot.home()).shape
+    (1, 7)
     """
 
     weight: float = 1.0
@@ -57,7 +61,9 @@ class Task(Rows):
     """Whether the target is a value of J v itself: then q is not off from anything, and there is no error or gain."""
 
     def target_kind(self, tree: Tree) -> Kind:
-        """The kind of the target, as of an input of `robot.function`; by default a vector, a number for each row."""
+        """The kind of the target, as of an input of `robot.function`; by default a
+        vector, a number for each row.
+        """
         return self.rows
 
     @property
@@ -74,7 +80,9 @@ class Task(Rows):
         return self.jacobian(tree, q)
 
     def bias_toward(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], target: Any) -> NDArray[Any]:
-        """J' v, (..., rows), at a target that stands still; of rows that do not depend on it as `bias`."""
+        """J' v, (..., rows), at a target that stands still; of rows that do not
+        depend on it as `bias`.
+        """
         return self.bias(tree, q, v)
 
     def on(self, tree: Tree) -> Self:

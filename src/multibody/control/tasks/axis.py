@@ -20,10 +20,12 @@ OPPOSITE = 1e-10
 
 @dataclass(frozen=True)
 class AxisTask(Task):
-    """An axis n of a frame along a direction n*: three rows in the world, of which two are independent.
+    """An axis n of a frame along a direction n*: three rows in the world, of
+    which two are independent.
 
-    The target is the direction, (..., 3), of any length; the error is n* - n. Where both are opposite, that lies along
-    n, where nothing can move it: a turn about a fixed perpendicular is added there.
+    The target is the direction, (..., 3), of any length; the error is n* - n. Where both are
+    opposite, that lies along n, where nothing can move it: a turn about a fixed perpendicular
+    is added there.
 
     >>> import multibody as mb
     >>> robot = mb.load("panda")

@@ -13,7 +13,8 @@ from multibody.model.tree import Tree
 
 @dataclass(frozen=True)
 class CenterOfMassTask(Labelled):
-    """The centre of mass of the robot at a place: a row for each letter of `axes`, along the world's axes.  [RD 3.16]
+    """The centre of mass of the robot at a place: a row for each letter of
+    `axes`, along the world's axes.  [RD 3.16]
 
     The target is an array (..., rows), in m, in the order of the letters.
 

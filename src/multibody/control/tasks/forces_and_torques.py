@@ -15,9 +15,11 @@ from multibody.model.tree import Tree
 
 
 class LoadTask(ABC):
-    """Something that forces are to be, a row for each: for `WholeBody`, whose unknowns are tau and f.  [RD 3.109]
+    """Something that forces are to be, a row for each: for `WholeBody`, whose
+    unknowns are tau and f.  [RD 3.109]
 
-    Frozen data, with a name and a weight as other tasks have. A subclass says which entries it is about.
+    Frozen data, with a name and a weight as other tasks have. A subclass says which entries it
+    is about.
     """
 
     name: str
@@ -34,7 +36,8 @@ class LoadTask(ABC):
 
     @abstractmethod
     def on(self, tree: Tree, contacts: Sequence[Constraint]) -> Self:
-        """The task, with the entries that it is about; tau has nv of them, those of a floating base included.
+        """The task, with the entries that it is about; tau has nv of them, those of a
+        floating base included.
 
         Raises:
             InputError: when the task does not fit the robot, or its weight is not positive.
@@ -43,7 +46,8 @@ class LoadTask(ABC):
 
 @dataclass(frozen=True)
 class ForceTask(LoadTask):
-    """A contact that pushes with a force: rows, units and axes are those of the contact, on the robot.  [RD 3.112]
+    """A contact that pushes with a force: rows, units and axes are those of the
+    contact, on the robot.  [RD 3.112]
 
     >>> import multibody as mb
     >>> feet = [mb.constraints.PointContact(name, name) for name in ("foot-lf", "foot-rf")]

@@ -17,10 +17,12 @@ from multibody.model.tree import Tree
 
 @dataclass(frozen=True)
 class GazeTask(Task):
-    """An axis n of a frame, through its origin o, toward a point p of the world: three rows in the world.
+    """An axis n of a frame, through its origin o, toward a point p of the world:
+    three rows in the world.
 
-    The target is the point, (..., 3) in m. The error is d - n with d = (p - o) / |p - o|, as that of `AxisTask`. It
-    changes when the frame moves, too, so that J depends on where the point is: `jacobian_toward`.
+    The target is the point, (..., 3) in m. The error is d - n with d = (p - o) / |p - o|, as
+    that of `AxisTask`. It changes when the frame moves, too, so that J depends on where the
+    point is: `jacobian_toward`.
 
     >>> import multibody as mb
     >>> robot = mb.load("panda")

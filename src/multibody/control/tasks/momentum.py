@@ -14,10 +14,12 @@ from multibody.model.tree import Tree
 
 @dataclass(frozen=True)
 class MomentumTask(Labelled):
-    """The momentum of the robot: six rows, linear, then angular about the centre of mass, along the world's axes.
+    """The momentum of the robot: six rows, linear, then angular about the centre
+    of mass, along the world's axes.
 
-    J is the centroidal momentum matrix. The target is the momentum itself, (..., 6) in kg m/s and kg m²/s, or, for
-    accelerations, its rate: q is not off from anything, so there is no error and no gain.
+    J is the centroidal momentum matrix. The target is the momentum itself, (..., 6) in kg m/s
+    and kg m²/s, or, for accelerations, its rate: q is not off from anything, so there is no
+    error and no gain.
 
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")

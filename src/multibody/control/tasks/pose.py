@@ -21,8 +21,8 @@ class PoseTask(Labelled):
 
     >>> import multibody as mb
     >>> robot = mb.load("panda")
-    >>> q = robot.home()
-    >>> bool(abs(PoseTask("hand", "tool").error(robot.tree, q, robot.pose("tool", q))).max() < 1e-12)
+    >>> q, task = robot.home(), PoseTask("hand", "tool")
+    >>> bool(abs(task.error(robot.tree, q, robot.pose("tool", q))).max() < 1e-12)
     True
     """
 

@@ -14,14 +14,16 @@ from multibody.model.tree import Tree
 
 @dataclass(frozen=True)
 class PositionTask(Labelled):
-    """A point of a frame at a place: a row for each letter of `axes`, along the world's axes.  [RD 2.256-2.257]
+    """A point of a frame at a place: a row for each letter of `axes`, along the world's axes.
+    [RD 2.256-2.257]
 
     The target is an array (..., rows), in m, in the order of the letters.
 
     >>> import multibody as mb
     >>> robot = mb.load("panda")
     >>> task = PositionTask("height", "tool", axes="z")
-    >>> task.error(robot.tree, robot.home(), robot.pose("tool", robot.home()).position[2:] + 0.1).round(12)
+    >>> q = robot.home()
+    >>> task.error(robot.tree, q, robot.pose("tool", q).position[2:] + 0.1).round(12)
     array([0.1])
     """
 

@@ -16,7 +16,8 @@ from multibody.model.tree import Tree
 
 @dataclass(frozen=True)
 class PostureTask(Task):
-    """Joints at their coordinates: a row for each of their velocities; by default of all joints that do not float.
+    """Joints at their coordinates: a row for each of their velocities; by default
+    of all joints that do not float.
 
     The target is a whole configuration, (..., nq), whose other coordinates do not matter.
 

@@ -16,7 +16,8 @@ from multibody.model.tree import Tree
 
 @dataclass(frozen=True)
 class RelativePoseTask(Labelled):
-    """A frame F at a pose E_H_F relative to a reference E: six rows along the axes of E, position first.
+    """A frame F at a pose E_H_F relative to a reference E: six rows along the
+    axes of E, position first.
 
     The target is an `mb.Pose`. Both frames may move: one hand that stays at the other.
 

@@ -1,4 +1,7 @@
-"""Trajectories: values, rates and accelerations as functions of time, in R^n, SO(3) and SE(3)."""
+"""Trajectories: functions of time in R^n, SO(3) and SE(3).
+
+Each has values, rates and accelerations.
+"""
 
 from multibody.control.trajectories._trajectory import Motion, Trajectory
 from multibody.control.trajectories.polynomials import cubic, minimum_jerk, quintic

@@ -29,15 +29,17 @@ class Motion(NamedTuple):
 class Trajectory:
     """A function of time, in s: `trajectory(t)` is its value, rate and acceleration.
 
-    It begins at 0, a spline at the first of its times. Before and after, it is held at its ends, with rate and
-    acceleration zero. Times have any shape, which broadcasts with the batch of the trajectory; they may be traced. A
-    trajectory is frozen.
+    It begins at 0, a spline at the first of its times. Before and after, it is held at its
+    ends, with rate and acceleration zero. Times have any shape, which broadcasts with the batch
+    of the trajectory; they may be traced. A trajectory is frozen.
     """
 
     __slots__ = ("_space", "_knots", "_coefficients", "_bases")
 
     def __init__(self, space: Space, knots: NDArray[Any], coefficients: NDArray[Any], bases: Any) -> None:
-        """Make it of knots, (..., k + 1), and coefficients, (..., k, powers, n), of the time since the last knot."""
+        """Make it of knots, (..., k + 1), and coefficients, (..., k, powers, n), of
+        the time since the last knot.
+        """
         batch = np.broadcast_shapes(knots.shape[:-1], coefficients.shape[:-3])
         knots = np.broadcast_to(knots, (*batch, knots.shape[-1]))
         for name, value in zip(self.__slots__, (space, knots, coefficients, bases), strict=True):
@@ -82,7 +84,8 @@ class Trajectory:
         return start, c, base
 
     def slowed(self, factor: ArrayLike) -> "Trajectory":
-        """Return the path in `factor` times the time, (...): rates are divided by it, accelerations by its square.
+        """Return the path in `factor` times the time, (...): rates are divided by it,
+        accelerations by its square.
 
         >>> from multibody.control import trajectories
         >>> trajectories.cubic(0.0, 1.0, 2.0).slowed(1.5).duration

@@ -33,14 +33,15 @@ def cubic(
         a: where it begins: an array (..., n), a number, an `mb.Rotation` or an `mb.Pose`.
         b: where it ends, of the same shape.
         duration: in s, (...); without it, the shortest that keeps the limits.
-        rates: at the beginning and at the end, (..., n): of rotations angular velocities, of poses mixed twists.
-        velocity: the limit of the rate where there is no duration, (..., n) or a number; of a rotation its angular
-            speed, of a pose (..., 2), its speed and angular speed.
+        rates: at the beginning and at the end, (..., n): of rotations angular velocities, of
+            poses mixed twists.
+        velocity: the limit of the rate where there is no duration, (..., n) or a number; of a
+            rotation its angular speed, of a pose (..., 2), its speed and angular speed.
         acceleration: the limit of the acceleration, likewise.
 
     Raises:
-        InputError: when the ends do not fit each other, the duration or a limit is not positive, or numbers are not
-            finite.
+        InputError: when the ends do not fit each other, the duration or a limit is not
+            positive, or numbers are not finite.
 
     >>> x, rate, acceleration = cubic([0.0, 1.0], [2.0, 1.0], 2.0)(1.0)
     >>> x, rate, acceleration
@@ -66,9 +67,11 @@ def quintic(
     velocity: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,
 ) -> Trajectory:
-    """From a to b by a quintic polynomial of time, with rates and accelerations at both ends, zero by default.
+    """From a to b by a quintic polynomial of time, with rates and accelerations
+    at both ends, zero by default.
 
-    The arguments are those of `cubic`; `accelerations` are at the beginning and at the end, (..., n).
+    The arguments are those of `cubic`; `accelerations` are at the beginning and at the end,
+    (..., n).
 
     >>> x, rate, acceleration = quintic(0.0, 1.0, 1.0, rates=(0.5, None))(0.0)
     >>> x, rate, acceleration
@@ -92,7 +95,8 @@ def minimum_jerk(
     velocity: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,
 ) -> Trajectory:
-    """From rest to rest with the least integral of squared jerk: the quintic 10 s³ - 15 s⁴ + 6 s⁵ of s = t / duration.
+    """From rest to rest with the least integral of squared jerk: the quintic 10
+    s³ - 15 s⁴ + 6 s⁵ of s = t / duration.
 
     The arguments are those of `cubic`.
 

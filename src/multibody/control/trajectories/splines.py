@@ -23,12 +23,12 @@ def spline(times: ArrayLike, points: Any) -> Trajectory:
 
     Args:
         times: (..., k) in s, increasing.
-        points: where it is then: (..., k, n), (k,) numbers, or an `mb.Rotation` or `mb.Pose` whose last batch axis has
-            k. Turns between neighbours are the shortest.
+        points: where it is then: (..., k, n), (k,) numbers, or an `mb.Rotation` or `mb.Pose`
+            whose last batch axis has k. Turns between neighbours are the shortest.
 
     Raises:
-        InputError: when there are fewer than two way points, their number is not that of the times, times do not
-            increase, or numbers are not finite.
+        InputError: when there are fewer than two way points, their number is not that of the
+            times, times do not increase, or numbers are not finite.
 
     >>> path = spline([0.0, 1.0, 3.0], [[0.0], [1.0], [0.0]])
     >>> path([0.0, 1.0, 3.0]).value.ravel()

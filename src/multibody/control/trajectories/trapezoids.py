@@ -10,20 +10,23 @@ from multibody.control.trajectories._trajectory import Trajectory, columns
 
 
 def trapezoidal(a: Any, b: Any, *, velocity: ArrayLike, acceleration: ArrayLike) -> Trajectory:
-    """From rest at a to rest at b: at the largest acceleration, then speed, then deceleration that the limits allow.
+    """From rest at a to rest at b: at the largest acceleration, then speed, then
+    deceleration that the limits allow.
 
-    All parts move together: they begin and end at the same time, on a straight path, and the slowest sets the pace. A
-    displacement that is too short for the largest speed has no time at it.
+    All parts move together: they begin and end at the same time, on a straight path, and the
+    slowest sets the pace. A displacement that is too short for the largest speed has no time at
+    it.
 
     Args:
         a: where it begins: an array (..., n), a number, an `mb.Rotation` or an `mb.Pose`.
         b: where it ends, of the same shape; the same place takes no time.
-        velocity: the limit of the rate, (..., n) or a number; of a rotation its angular speed in rad/s, of a pose
-            (..., 2), its speed in m/s and its angular speed.
+        velocity: the limit of the rate, (..., n) or a number; of a rotation its angular speed
+            in rad/s, of a pose (..., 2), its speed in m/s and its angular speed.
         acceleration: the limit of the acceleration, likewise.
 
     Raises:
-        InputError: when the ends do not fit each other or are not finite, or a limit is not positive.
+        InputError: when the ends do not fit each other or are not finite, or a limit is not
+            positive.
 
     >>> trajectory = trapezoidal([0.0, 0.0], [1.0, -0.5], velocity=0.5, acceleration=1.0)
     >>> trajectory.duration

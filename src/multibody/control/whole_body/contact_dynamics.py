@@ -108,7 +108,8 @@ def unit_of(tree: Tree) -> float:
 
 
 def contact_dynamics(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask: Array | None) -> Dynamics:
-    """M a + h = S^T tau + J^T f as a = M^-1 (S^T tau + J^T f - h), so that it holds whatever tau and f.  [RD 3.110]
+    """M a + h = S^T tau + J^T f as a = M^-1 (S^T tau + J^T f - h), so that it
+    holds whatever tau and f.  [RD 3.110]
 
     All of it is divided by the unit of forces.
 
@@ -117,7 +118,8 @@ def contact_dynamics(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Ar
         contacts: on it; their forces are on the robot, RD's F_c has the opposite sign.
         q: (..., nq).
         v: (..., nv).
-        mask: (..., rows) of ones, and zeros for contacts that are not active; None for all ones.
+        mask: (..., rows) of ones, and zeros for contacts that are not active; None for all
+            ones.
     """
     left, left_v = with_base(tree, "left"), base_velocity.to_left(tree, q, v)
     actuated = actuated_indices(tree)

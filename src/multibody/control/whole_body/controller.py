@@ -45,52 +45,55 @@ CommandSolver = Callable[[Any, Command | None], Command]
 
 @final
 class WholeBody(RobotController):
-    """Torques for tasks with strict priorities, on contacts and within limits.  [RD 3.102-3.115, §3.10.4]
+    """Torques for tasks with strict priorities, on contacts and within limits.
+    [RD 3.102-3.115, §3.10.4]
 
-    The unknowns are accelerations, contact forces and torques [RD 3.109]. What is asked of them yields from the last:
+    The unknowns are accelerations, contact forces and torques [RD 3.109]. What is asked of them
+    yields from the last:
 
-    1. the equations of motion always hold [RD 3.110];
-    2. points push within their friction cones, which hold always, as do
-    3. the torque limits (2 and 3 are never relaxed);
-    4. active contacts stand still, J a + J' v = 0;
-    5. velocity and joint limits hold, and joints can still brake before the ends of their range;
-    6. the levels of tasks, the most important first: J a + J' v = w' [RD 3.111], forces [RD 3.112], torques [RD 3.113];
-       tasks of one level by their weights;
-    7. the remaining freedom has the least |tau|, and for redundant contacts, as corners of a sole, then the least |f|.
+    1. the equations of motion always hold [RD 3.110]; 2. points push within their friction
+    cones, which hold always, as do 3. the torque limits (2 and 3 are never relaxed); 4. active
+    contacts stand still, J a + J' v = 0; 5. velocity and joint limits hold, and joints can
+    still brake before the ends of their range; 6. the levels of tasks, the most important
+    first: J a + J' v = w' [RD 3.111], forces [RD 3.112], torques [RD 3.113];
+       tasks of one level by their weights; 7. the remaining freedom has the least |tau|, and
+    for redundant contacts, as corners of a sole, then the least |f|.
 
-    Each is met as well as what is above it allows: in least squares, without weights between them. There is always an
-    answer; `report.violated` names all tasks, contacts and limits that it misses, and `report.unsolved` whatever was
-    not solved to its tolerance, with `report.residuals` that tell by how much.
+    Each is met as well as what is above it allows: in least squares, without weights between
+    them. There is always an answer; `report.violated` names all tasks, contacts and limits that
+    it misses, and `report.unsolved` whatever was not solved to its tolerance, with
+    `report.residuals` that tell by how much.
 
     Args:
         robot: fixed or floating.
-        contacts: constraints with different names: `mb.constraints.PointContact` for a foot, `SurfaceContact` for the
-            corners of a sole; others, as `FrameContact`, hold in both directions. A floating robot has one at least.
+        contacts: constraints with different names: `mb.constraints.PointContact` for a foot,
+            `SurfaceContact` for the corners of a sole; others, as `FrameContact`, hold in both
+            directions. A floating robot has one at least.
         levels: lists of tasks, the most important first.
-        limits: `TorqueLimits()`, `FrictionCones(0.6)`, `VelocityLimits()`, `JointLimits()`, or one's own `Limit`;
-            without cones, points pull, too.
-        eliminate: whether forces are eliminated, which takes fewer operations and needs independent contacts,
-            except for points of one sole; by default wherever they are.
+        limits: `TorqueLimits()`, `FrictionCones(0.6)`, `VelocityLimits()`, `JointLimits()`, or
+            one's own `Limit`; without cones, points pull, too.
+        eliminate: whether forces are eliminated, which takes fewer operations and needs
+            independent contacts, except for points of one sole; by default wherever they are.
 
     Raises:
-        InputError: when there is no task, a level is empty, two parts have one name, or what is named does not fit the
-            robot.
+        InputError: when there is no task, a level is empty, two parts have one name, or what is
+            named does not fit the robot.
 
     >>> import multibody as mb
     >>> from multibody import control
     >>> robot = mb.load("quadruped")
-    >>> feet = [mb.constraints.PointContact(name, name) for name in robot.frames if name.startswith("foot")]
+    >>> feet = [mb.constraints.PointContact(f, f) for f in robot.frames if f.startswith("foot")]
     >>> standing = WholeBody(
     ...     robot,
     ...     feet,
     ...     [[control.CenterOfMassTask("com"), control.OrientationTask("trunk", "trunk")]],
     ...     limits=(control.TorqueLimits(), control.FrictionCones(0.6)),
     ... )
-    >>> q = robot.home()
-    >>> tau, a, f, report = standing(q, np.zeros(18), com_acceleration=np.zeros(3), trunk_acceleration=np.zeros(3))
+    >>> q, v, rest = robot.home(), np.zeros(18), np.zeros(3)
+    >>> tau, a, f, report = standing(q, v, com_acceleration=rest, trunk_acceleration=rest)
     >>> bool(abs(f[2::3].sum() - robot.tree.mass * 9.81) < 1e-6), report
     (True, <Report: all is met>)
-    >>> standing(q, np.zeros(18), com_acceleration=[9.0, 0, 0], trunk_acceleration=np.zeros(3)).report.violated
+    >>> standing(q, v, com_acceleration=[9.0, 0, 0], trunk_acceleration=rest).report.violated
     ['com']
     """
 
@@ -142,28 +145,32 @@ class WholeBody(RobotController):
         start: Command | None = None,
         **inputs: Any,
     ) -> Command:
-        """Torques, acceleration, forces and a report at a state, or a batch of any shape; also within a trace.
+        """Torques, acceleration, forces and a report at a state, or a batch of any
+        shape; also within a trace.
 
         Args:
             q: (..., nq).
             v: (..., nv).
             threads: over which a batch is split.
-            solver: "interior-point", or "daqp" for one state outside of kernels, which is the faster there (it comes
-                with the extra [control]). DAQP is asked for what is least in torque when nothing has to yield. Its
-                answer is taken where the residuals of the conditions of optimality are at most 1e-8; else, and wherever
-                something has to yield, that of the interior-point method is. The two differ by 1e-6 of the torques at
-                most. Nothing is remembered between calls.
-            start: for DAQP, the command at a similar state: bounds that are reached there are tried first.
-            **inputs: for each task of motion `<task>_acceleration`, (..., rows), or its target by its name with
-                `<task>_kp`, 100 1/s² by default, `<task>_kd`, critical by default, and `<task>_velocity`; or the sum of
-                both. For a task of forces its target by its name. `active`, (..., contacts), ones and zeros: contacts
-                that hold. `normals`, (..., contacts, 3), of the ground at the contacts. `dt`, in s, until the next
-                call, for limits of velocities and joints.
+            solver: "interior-point", or "daqp" for one state outside of kernels, which is the
+                faster there (it comes with the extra [control]). DAQP is asked for what is
+                least in torque when nothing has to yield. Its answer is taken where the
+                residuals of the conditions of optimality are at most 1e-8; else, and wherever
+                something has to yield, that of the interior-point method is. The two differ by
+                1e-6 of the torques at most. Nothing is remembered between calls.
+            start: for DAQP, the command at a similar state: bounds that are reached there are
+                tried first.
+            **inputs: for each task of motion `<task>_acceleration`, (..., rows), or its target
+                by its name with `<task>_kp`, 100 1/s² by default, `<task>_kd`, critical by
+                default, and `<task>_velocity`; or the sum of both. For a task of forces its
+                target by its name. `active`, (..., contacts), ones and zeros: contacts that
+                hold. `normals`, (..., contacts, 3), of the ground at the contacts. `dt`, in s,
+                until the next call, for limits of velocities and joints.
 
         Raises:
-            InputError: when an input is missing or belongs to nothing, or a shape does not fit; when DAQP is asked for
-                within a traced function, for a batch, for redundant contacts or circular cones, or is not
-                installed.
+            InputError: when an input is missing or belongs to nothing, or a shape does not fit;
+                when DAQP is asked for within a traced function, for a batch, for redundant
+                contacts or circular cones, or is not installed.
         """
         if not self._numbers.isdisjoint(inputs):
             check_gains(inputs, self._numbers)
@@ -231,7 +238,14 @@ class WholeBody(RobotController):
         return answer
 
     def kernel(self, *inputs: str) -> Any:
-        """The native kernel for some of the inputs; it returns tau, a, f, slacks, what is missed, and residuals."""
+        """Return the native kernel of q, v and some of the inputs, in this order.
+
+        Args:
+            *inputs: names of the inputs that the call takes, such as "com_acceleration".
+
+        Returns:
+            A kernel with the results tau, a, f, slacks, what is missed, and residuals.
+        """
         return self._function.kernel(*inputs)
 
     def _check_complete(self, given: Mapping[str, Any]) -> None:

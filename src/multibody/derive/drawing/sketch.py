@@ -32,7 +32,8 @@ from multibody.errors import InputError
 def draw(
     system: System, path: str | PathLike[str] | None = None, q: Any = None, values: Mapping[Any, float] | None = None
 ) -> Any:
-    """A derived system as a textbook draws it: which angle is φ, from where x is measured, what pulls where.
+    """A derived system as a textbook draws it: which angle is φ, from where x is
+    measured, what pulls where.
 
     Args:
         system: of `derive`; or equations of motion, whose system it is.

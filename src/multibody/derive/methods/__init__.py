@@ -59,7 +59,8 @@ def applicable(system: System) -> tuple[str, ...]:
 def equations(system: System, method: str = "projected-newton-euler") -> Equations:
     """The equations of motion of a system, by one of the methods.
 
-    Work that may take minutes is reported to the logger "multibody" before it begins, as INFO, with an estimate.
+    Work that may take minutes is reported to the logger "multibody" before it begins, as INFO,
+    with an estimate.
 
     Raises:
         InputError: when there is no such method, or it does not fit the system, and why.

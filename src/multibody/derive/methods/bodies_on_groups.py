@@ -19,7 +19,8 @@ TWIST = ("u", "v", "w", "p", "q", "r")
 
 @dataclass(frozen=True, eq=False)
 class GroupEquations:
-    """M v' + C(v) v = τ of one body whose configurations are a Lie group.  [From 48, 104; From Prop. 3.1]
+    """M v' + C(v) v = τ of one body whose configurations are a Lie group.
+    [From 48, 104; From Prop. 3.1]
 
     Args:
         method: the name of the formula of C.
@@ -63,13 +64,14 @@ class GroupEquations:
 def on_group(group: Group, M: Any = None) -> GroupEquations:
     """The equations of one body on a group.  [From 57, 104-109; From Prop. 3.1; From Prop. 5.1]
 
-    C_ij = Σ_k (∂S_ki/∂φ_j - ∂S_kj/∂φ_i) (M v)_k at φ = 0, where S = 1 - ad_φ/2 + ad_φ²/6 - ... takes rates of
-    exponential coordinates to velocities.
+    C_ij = Σ_k (∂S_ki/∂φ_j - ∂S_kj/∂φ_i) (M v)_k at φ = 0, where S = 1 - ad_φ/2 + ad_φ²/6 - ...
+    takes rates of exponential coordinates to velocities.
 
     Args:
         group: any of `multibody.geometry.groups`.
-        M: its inertia, as many rows as the group has velocities; or a 6 × 6 inertia, of which the group takes its part
-            [From 60]. By default that of a body about its centre of mass along principal axes, in m, I_x, I_y, I_z.
+        M: its inertia, as many rows as the group has velocities; or a 6 × 6 inertia, of which
+            the group takes its part [From 60]. By default that of a body about its centre of
+            mass along principal axes, in m, I_x, I_y, I_z.
 
     Raises:
         InputError: when it is no group, or M is not symmetric or of another size.
@@ -85,11 +87,13 @@ def on_group(group: Group, M: Any = None) -> GroupEquations:
 
 
 def duindam(group: Group, M: Any = None) -> GroupEquations:
-    """Equations with the Coriolis matrix that was published first, and is wrong: -ad_(Mv)^T.  [From 33, 35-37]
+    """Equations with the Coriolis matrix that was published first, and is wrong: -ad_(Mv)^T.
+    [From 33, 35-37]
 
-    C_ij = Σ_k (∂S_ji/∂φ_k - ∂S_jk/∂φ_i) (M v)_k at φ = 0: the indices j and k have changed places. It gives the right
-    forces on abelian groups, where there are none, and for M = m 1, where the momentum is a multiple of the velocity,
-    so that it does not matter which of them is in ad: on SO(3) a ball; with translations, an accident of the units.
+    C_ij = Σ_k (∂S_ji/∂φ_k - ∂S_jk/∂φ_i) (M v)_k at φ = 0: the indices j and k have changed
+    places. It gives the right forces on abelian groups, where there are none, and for M = m 1,
+    where the momentum is a multiple of the velocity, so that it does not matter which of them
+    is in ad: on SO(3) a ball; with translations, an accident of the units.
     """
     _check(group)
     v, M = velocities(group), inertia(group, M)

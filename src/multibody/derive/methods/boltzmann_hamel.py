@@ -42,10 +42,12 @@ def boltzmann_hamel(system: System) -> Equations:
 
 
 def reduced(system: System, S: Any, velocities: Sequence[sp.Symbol]) -> Equations:
-    """Equations of a system with constraints in as few velocities as it has freedoms, without multipliers.
+    """Equations of a system with constraints in as few velocities as it has
+    freedoms, without multipliers.
 
-    The rows of the constraints complete S to a square matrix. Their velocities are zero, but their momenta are not:
-    they stay in (Σ_k γ_k v_k) ∂L/∂v, so that the energy must not be restricted before it is differentiated.  [From 38]
+    The rows of the constraints complete S to a square matrix. Their velocities are zero, but
+    their momenta are not: they stay in (Σ_k γ_k v_k) ∂L/∂v, so that the energy must not be
+    restricted before it is differentiated.  [From 38]
 
     Args:
         system: with constraints that do not move with time.

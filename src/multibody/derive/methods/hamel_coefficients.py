@@ -23,8 +23,9 @@ from multibody.errors import InputError
 def gamma(S: Any, q: Sequence[sp.Symbol]) -> tuple[sp.ImmutableMatrix, ...]:
     """The matrices γ_k of v = S(q) q', one for each velocity.  [From 46-47]
 
-    (γ_k)_ij = Σ_lm (S^-1)_li (∂S_jl/∂q_m - ∂S_jm/∂q_l) (S^-1)_mk. They say by how much the velocities fail to be rates:
-    all of them vanish when every row of S is the gradient of some function.
+    (γ_k)_ij = Σ_lm (S^-1)_li (∂S_jl/∂q_m - ∂S_jm/∂q_l) (S^-1)_mk. They say by how much the
+    velocities fail to be rates: all of them vanish when every row of S is the gradient of some
+    function.
 
     >>> x, y = sp.symbols("x y", real=True)
     >>> gamma([[1, 0], [0, sp.exp(x)]], (x, y))[1].tolist()

@@ -34,7 +34,8 @@ def with_quasi_velocities(system: System, S: Any, velocities: Sequence[sp.Symbol
         velocities: a symbol for each row of S.
 
     Raises:
-        InputError: when S is not square or cannot be inverted, and which of its rows depend on each other.
+        InputError: when S is not square or cannot be inverted, and which of its rows depend on
+            each other.
 
     >>> x, m = sp.symbols("x m", real=True)
     >>> from multibody.derive.system.bodies import particle
@@ -66,10 +67,12 @@ def with_quasi_velocities(system: System, S: Any, velocities: Sequence[sp.Symbol
 
 
 def with_rates_as_velocities(system: System) -> System:
-    """A system with v = q', where q' = F(q) v need not be invertible: as many velocities as coordinates.
+    """A system with v = q', where q' = F(q) v need not be invertible: as many
+    velocities as coordinates.
 
-    Each unit quaternion becomes a configuration constraint w² + x² + y² + z² = 1, and takes back the velocity that it
-    adds. Generalized forces keep their power: along q' they are S^T τ, where v = S q' and S is the left inverse of F.
+    Each unit quaternion becomes a configuration constraint w² + x² + y² + z² = 1, and takes
+    back the velocity that it adds. Generalized forces keep their power: along q' they are S^T
+    τ, where v = S q' and S is the left inverse of F.
 
     >>> from multibody.derive.system.bodies import particle
     >>> x, m, w = sp.symbols("x m w", real=True)

@@ -33,7 +33,8 @@ class Agreement:
     Args:
         methods: the names of both.
         compared: what was compared.
-        symbolic: True when the difference is exactly zero, False when it is not, None when that was not decided.
+        symbolic: True when the difference is exactly zero, False when it is not, None when that
+            was not decided.
         numeric: the largest difference at random states, relative to the largest number there.
     """
 
@@ -54,9 +55,10 @@ class Agreement:
 def equal(a: "Equations", b: "Equations", *, symbolic: bool = True, seed: int = 0) -> Agreement:
     """Whether two sets of equations describe the same motion.
 
-    With the same velocities and constraints, M and b + g - τ are compared, and the rows of the constraints. Otherwise,
-    or when multipliers hide a difference of M, it is the accelerations q'' = F v' + F' v, where v' and λ solve
-    M v' - J^T λ = τ - b - g and J v' = -drift, at random states that the constraints allow.
+    With the same velocities and constraints, M and b + g - τ are compared, and the rows of the
+    constraints. Otherwise, or when multipliers hide a difference of M, it is the accelerations
+    q'' = F v' + F' v, where v' and λ solve M v' - J^T λ = τ - b - g and J v' = -drift, at
+    random states that the constraints allow.
 
     Args:
         a: equations.
@@ -65,7 +67,8 @@ def equal(a: "Equations", b: "Equations", *, symbolic: bool = True, seed: int = 
         seed: the seed of the random states.
 
     Raises:
-        InputError: when the coordinates differ, or no state was found that the constraints allow.
+        InputError: when the coordinates differ, or no state was found that the constraints
+            allow.
     """
     expect_equations(a)
     expect_equations(b)

@@ -10,6 +10,7 @@ import sympy as sp
 from numpy.typing import DTypeLike
 
 from multibody._saving import check_place, save
+from multibody._signatures import options_of
 from multibody.compiler.kernel import Kernel
 from multibody.derive import printing
 from multibody.derive.algebra.simplify import simplify
@@ -29,17 +30,20 @@ from multibody.geometry._arrays import truth
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Equations:
-    """M(q) v' + b(q, v) + g(q) = τ + J(q)^T λ with q' = F(q) v and J v' + drift = 0.  [RD 3.1, 3.37-3.38]
+    """M(q) v' + b(q, v) + g(q) = τ + J(q)^T λ with q' = F(q) v and J v' + drift = 0.
+    [RD 3.1, 3.37-3.38]
 
     Every part may depend on the time t as well, where the system does.
 
-    The force J^T λ acts on the system, as everywhere in this library; RD 3.37 has the opposite sign.
+    The force J^T λ acts on the system, as everywhere in this library; RD 3.37 has the opposite
+    sign.
 
     Args:
         method: the name of the method that found them.
         system: what they describe.
         M: the mass matrix.
-        b: Coriolis and centrifugal forces, and those of a motion that is given as a function of time.
+        b: Coriolis and centrifugal forces, and those of a motion that is given as a function of
+            time.
         g: forces of gravity and of springs, ∂U/∂q F.
         tau: generalized forces of everything else, with the inputs of the system.
         J: rows of the constraints, none when there are no constraints.
@@ -101,43 +105,59 @@ class Equations:
         return Step("The equations of motion", "RD 3.1, 3.53", tuple(results), formula)
 
     def simplify(self) -> "Equations":
-        """Rewrite the equations with few operations: products of sines and cosines as sums, coefficients collected."""
+        """Rewrite the equations with few operations: products of sines and cosines as
+        sums, coefficients collected.
+        """
         parts = simplify([self.M, self.b, self.g, self.tau, self.J, self.drift], units=self.system.units)
         return replace(self, **dict(zip(("M", "b", "g", "tau", "J", "drift"), parts, strict=True)))
 
     def equal(self, other: "Equations", symbolic: bool = True, seed: int = 0) -> Agreement:
-        """Whether other equations describe the same motion, as formulas and as numbers at random states."""
+        """Whether other equations describe the same motion, as formulas and as
+        numbers at random states.
+        """
         return comparison.equal(self, other, symbolic=symbolic, seed=seed)
 
     def linearise(self, at: Mapping[Any, Any] | None = None) -> Linearisation:
         """A and B of x' = A x + B u about an equilibrium; see `derive.linearise`."""
         return linearisation.linearise(self, at)
 
+    @options_of(find_equilibria)
     def equilibria(
         self,
         inputs: Mapping[Any, Any] | None = None,
         parameters: Mapping[Any, Any] | None = None,
         **search: Any,
     ) -> tuple[dict[sp.Symbol, Any], ...]:
-        """Coordinates at which the system can rest; see `derive.equilibria`."""
+        """Coordinates at which the system can rest; see `derive.equilibria`.
+
+        Args:
+            inputs: their values, by symbol or name; zero by default.
+            parameters: values of parameters; they are needed where there is no exact solution.
+            **search: those of `derive.equilibria`.
+        """
         return find_equilibria(self, inputs, parameters, **search)
 
     def kernel(self, quantity: str, values: compiled.Values | None = None, dtype: DTypeLike | None = None) -> Kernel:
-        """A native kernel, as `mb.compile` makes them: for batches, as a part of other functions, `.to_c()`.
+        """A native kernel, as `mb.compile` makes them: for batches, as a part of
+        other functions, `.to_c()`.
 
         Args:
-            quantity: "mass_matrix" of q; "bias" b + g of q, v; "inverse_dynamics" M a + b + g of q, v, a;
-                "forward_dynamics" of q, v, tau and "multipliers" λ of the same, where tau are all generalized forces;
-                "forces" τ of q, v, u, with the inputs u of the system; "state_rate" (q', v') of q, v, u.
-            values: values of parameters, by symbol or name. All others are one more argument, in the order of the
-                system's. Before it is `t`, a number for each sample, where the formulas of the quantity have the time.
+            quantity: "mass_matrix" of q; "bias" b + g of q, v; "inverse_dynamics" M a + b + g
+                of q, v, a; "forward_dynamics" of q, v, tau and "multipliers" λ of the same,
+                where tau are all generalized forces; "forces" τ of q, v, u, with the inputs u
+                of the system; "state_rate" (q', v') of q, v, u.
+            values: values of parameters, by symbol or name. All others are one more argument,
+                in the order of the system's. Before it is `t`, a number for each sample, where
+                the formulas of the quantity have the time.
             dtype: float64 or float32.
         """
         return compiled.kernel(self, quantity, values, dtype)
 
     @cached_property
     def ops(self) -> int:
-        """Scalar operations of inverse dynamics, as a kernel does them: a fused multiply-add is one."""
+        """Scalar operations of inverse dynamics, as a kernel does them: a fused
+        multiply-add is one.
+        """
         return compiled.operations(self)
 
     def latex(self, steps: bool = False, short: bool = False, document: bool = False) -> str:
@@ -161,7 +181,8 @@ class Equations:
         return output_formats.plain(printing.blocks(self, steps, short, columns - output_formats.INDENT), columns)
 
     def html(self, path: str | Path | None = None, steps: bool = True, short: bool = False) -> str:
-        """A page of its own, which needs neither a script nor a network; saved, when there is a path.
+        """A page of its own, which needs neither a script nor a network; saved, when
+        there is a path.
 
         Raises:
             InputError: when there is no such directory, or nothing can be written there.

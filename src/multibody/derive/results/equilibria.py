@@ -33,22 +33,25 @@ def equilibria(
 ) -> tuple[Equilibrium, ...]:
     """All coordinates at which b + g = τ + J^T λ without velocities, that were found.
 
-    Forces that are linear in sines, cosines and coordinates, or products of such terms, are solved exactly, with
-    parameters as symbols: a solution such as asin(F/k) is one where it is real. All others need the values of all
-    parameters, and are solved by Newton's method from many places in a box. A coordinate that is not in an answer may
-    have any value. Angles are between -π and π. Where equilibria are not isolated, as those of a body that may turn
-    about its own axis, one of each potential energy is given.
+    Forces that are linear in sines, cosines and coordinates, or products of such terms, are
+    solved exactly, with parameters as symbols: a solution such as asin(F/k) is one where it is
+    real. All others need the values of all parameters, and are solved by Newton's method from
+    many places in a box. A coordinate that is not in an answer may have any value. Angles are
+    between -π and π. Where equilibria are not isolated, as those of a body that may turn about
+    its own axis, one of each potential energy is given.
 
     Args:
         equations: with or without constraints.
         inputs: their values, by symbol or name; zero by default.
         parameters: values of parameters; they are needed where there is no exact solution.
-        box: lowest and highest value of coordinates, from -π to π by default, where Newton's method starts and ends.
+        box: lowest and highest value of coordinates, from -π to π by default, where Newton's
+            method starts and ends.
         starts: the number of places where Newton's method starts.
         seed: the seed of these places.
 
     Raises:
-        InputError: when parameters without values are left, and there is no exact solution; or time matters.
+        InputError: when parameters without values are left, and there is no exact solution; or
+            time matters.
     """
     expect_equations(equations)
     starts, seed, limits = whole_number(starts, "starts", 1), whole_number(seed, "seed"), _box(equations, box)

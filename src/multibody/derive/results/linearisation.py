@@ -30,11 +30,12 @@ Matrix = Any
 class Linearisation:
     """x' = A x + B u close to an equilibrium, where x and u are small; unpacks to A and B.
 
-    x has two halves, y and w. Coordinates are at q_0 + F(q_0) N_q y, velocities are v = N_v w. Without constraints both
-    N are identities, so that x is the change of the coordinates and the velocities: for a quaternion, a small rotation
-    along the axes of its velocities takes the place of four changes. With constraints the columns of N_q span what
-    configuration constraints allow, those of N_v what all constraints allow. Each column moves one of the velocities
-    named in `states` by 1, and others as the constraints ask.
+    x has two halves, y and w. Coordinates are at q_0 + F(q_0) N_q y, velocities are v = N_v w.
+    Without constraints both N are identities, so that x is the change of the coordinates and
+    the velocities: for a quaternion, a small rotation along the axes of its velocities takes
+    the place of four changes. With constraints the columns of N_q span what configuration
+    constraints allow, those of N_v what all constraints allow. Each column moves one of the
+    velocities named in `states` by 1, and others as the constraints ask.
 
     Args:
         A: what multiplies the state.
@@ -57,19 +58,22 @@ class Linearisation:
 
 
 def linearise(equations: "Equations", at: Mapping[Any, Any] | None = None) -> Linearisation:
-    """A and B of x' = A x + B u about an equilibrium, symbolic where parameters are left as symbols.
+    """A and B of x' = A x + B u about an equilibrium, symbolic where parameters
+    are left as symbols.
 
     Args:
         equations: with or without constraints.
-        at: values of coordinates, inputs and parameters, by symbol or name. A coordinate or an input that is not there
-            is zero, a quaternion that is not there does not turn, and a parameter stays a symbol.
+        at: values of coordinates, inputs and parameters, by symbol or name. A coordinate or an
+            input that is not there is zero, a quaternion that is not there does not turn, and a
+            parameter stays a symbol.
 
     Raises:
-        InputError: when the point is no equilibrium, with the forces that are left; or does not fulfil the constraints;
-            or the equations depend on time.
+        InputError: when the point is no equilibrium, with the forces that are left; or does not
+            fulfil the constraints; or the equations depend on time.
 
     Returns:
-        `Linearisation`, which unpacks to A and B: arrays of floats when every symbol has a value, else matrices.
+        `Linearisation`, which unpacks to A and B: arrays of floats when every symbol has a
+        value, else matrices.
     """
     expect_equations(equations)
     system = equations.system

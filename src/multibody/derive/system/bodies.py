@@ -12,16 +12,19 @@ from multibody.errors import InputError
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid body, or a particle when it has no rotation. Frames: W world, B body, S its centre of mass.
+    """A rigid body, or a particle when it has no rotation. Frames: W world, B
+    body, S its centre of mass.
 
     Args:
         name: the name of the body.
         mass: an expression.
         position: W_r_S(q, t), three expressions.
         rotation: W_R_B(q, t), a 3 × 3 matrix; None for a particle, which cannot turn.
-        inertia: B_Θ_S, a 3 × 3 matrix about the centre of mass along the axes of the body.  [RD 3.17]
+        inertia: B_Θ_S, a 3 × 3 matrix about the centre of mass along the axes of the body.
+            [RD 3.17]
         parent: the body to which a joint connects it; None is the world.
-        joint: W_r(q, t) of that joint, where reactions are given; the centre of mass by default.
+        joint: W_r(q, t) of that joint, where reactions are given; the centre of mass by
+            default.
     """
 
     name: str

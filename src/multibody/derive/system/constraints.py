@@ -30,7 +30,8 @@ class Motion:
 
     Args:
         name: the name of the constraint.
-        velocity: the sum, linear in the rates of the coordinates; or in the velocities, when they differ.
+        velocity: the sum, linear in the rates of the coordinates; or in the velocities, when
+            they differ.
     """
 
     name: str

@@ -38,23 +38,28 @@ def from_robot(
     loads: Sequence[Load] = (),
     restrictions: Sequence[Restriction] = (),
 ) -> System:
-    """The system that a robot is: its bodies, its coordinates, velocities and their rates, and a force in each joint.
+    """The system that a robot is: its bodies, its coordinates, velocities and
+    their rates, and a force in each joint.
 
-    Numbers are exact: what the file has as 0.333 is 333/1000. The inertia of drives (armature) is a rotor of its own
-    that turns with its joint, so that it is in the mass matrix as in `robot.mass_matrix`. Arms with seven hinges in
-    space have equations with thousands of terms: 'recursive-newton-euler' finds them in seconds, others in minutes.
+    Numbers are exact: what the file has as 0.333 is 333/1000. The inertia of drives (armature)
+    is a rotor of its own that turns with its joint, so that it is in the mass matrix as in
+    `robot.mass_matrix`. Arms with seven hinges in space have equations with thousands of terms:
+    'recursive-newton-euler' finds them in seconds, others in minutes.
 
     Args:
         robot: from `mb.load`, or made with `mb.Builder`.
-        symbols: which numbers are symbols: "all", some of "masses", "centers", "inertias", "lengths" and "gravity", or
-            your own expressions; see `tree`. By default none.
+        symbols: which numbers are symbols: "all", some of "masses", "centers", "inertias",
+            "lengths" and "gravity", or your own expressions; see `tree`. By default none.
         name: the name of the system; that of the robot by default.
-        coordinates: names for all of q, instead of q_1, q_2, ... for joints with one coordinate and x, y, z, q_w, ...
-        velocities: names for all of v; by default rates of coordinates, where they are rates, and v_x, omega_x, ...
+        coordinates: names for all of q, instead of q_1, q_2, ... for joints with one coordinate
+            and x, y, z, q_w, ...
+        velocities: names for all of v; by default rates of coordinates, where they are rates,
+            and v_x, omega_x, ...
         gravity: three expressions instead of the robot's.
-        forces: which velocities have a generalized force, tau_1, tau_2, ...: "joints", all but those of a floating
-            base; "all"; or "none".
-        passive: whether springs, dampers and dry friction of the joints act, as in `robot.passive`.
+        forces: which velocities have a generalized force, tau_1, tau_2, ...: "joints", all but
+            those of a floating base; "all"; or "none".
+        passive: whether springs, dampers and dry friction of the joints act, as in
+            `robot.passive`.
         loads: more of them.
         restrictions: closed loops, contacts.
 

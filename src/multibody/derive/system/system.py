@@ -20,21 +20,23 @@ from multibody.errors import InputError
 class System:
     """Bodies placed by coordinates q and the time t, where q' = F(q, t) v.
 
-    Whatever a body is carried by, as a pivot that is driven or a hoop that is turned, is written with the symbol `t` of
-    `derive.symbols("t")`: in positions, rotations, constraints, rates, loads and gravity. Masses and inertias are
-    constant.
+    Whatever a body is carried by, as a pivot that is driven or a hoop that is turned, is
+    written with the symbol `t` of `derive.symbols("t")`: in positions, rotations, constraints,
+    rates, loads and gravity. Masses and inertias are constant.
 
     Args:
         name: the name of the system.
         q: the coordinates, symbols.
         bodies: rigid bodies and particles.
         v: the velocities, symbols; the rates of the coordinates by default.
-        rates: F(q, t), as many rows as coordinates and columns as velocities; the identity by default.
+        rates: F(q, t), as many rows as coordinates and columns as velocities; the identity by
+            default.
         gravity: three expressions along the axes of the world; none by default.
         loads: springs, dampers, forces, actuators; rates of coordinates in them become F v.
         restrictions: configuration and motion constraints.
         units: quadruples of coordinates that are unit quaternions, w, x, y, z.
-        tree: the same system as a robot with these symbols, when there is one: for its recursive algorithms.
+        tree: the same system as a robot with these symbols, when there is one: for its
+            recursive algorithms.
 
     >>> x, m = sp.symbols("x m", real=True)
     >>> System("oscillator", (x,), (Body("mass", m, (x, 0, 0)),)).v

@@ -1,4 +1,7 @@
-"""The Lie groups of rigid motion: SE(3) and the subgroups of [From Table 1]."""
+"""The Lie groups of rigid motion: SE(3) and its subgroups.
+
+[From Table 1]
+"""
 
 from multibody.geometry.groups.group import Group
 from multibody.geometry.groups.helical import Helical

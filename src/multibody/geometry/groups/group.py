@@ -23,9 +23,10 @@ from multibody.geometry.rotation import Rotation
 class Group(ABC):
     """A Lie group of rigid motion.  [From §4]
 
-    A subclass defines `dim`, `size`, `selection`, `hat`, `vee`, `exp` and `log`; it overrides `pose` and `inverse` if
-    its elements are not homogeneous 4 × 4 matrices, and `Ad` if a closed form is shorter. The bracket, the Coriolis
-    matrix and the equations of motion follow from the selection matrix.
+    A subclass defines `dim`, `size`, `selection`, `hat`, `vee`, `exp` and `log`; it overrides
+    `pose` and `inverse` if its elements are not homogeneous 4 × 4 matrices, and `Ad` if a
+    closed form is shorter. The bracket, the Coriolis matrix and the equations of motion follow
+    from the selection matrix.
     """
 
     dim: ClassVar[int]
@@ -95,7 +96,8 @@ class Group(ABC):
     def Ad(self, g: ArrayLike) -> NDArray[Any]:
         """(..., m, m): Ad_g x = vee(g hat(x) g^-1).  [MDN 29]
 
-        This is the identity if the group is abelian, otherwise H^T Ad H for an H with orthonormal columns.
+        This is the identity if the group is abelian, otherwise H^T Ad H for an H with
+        orthonormal columns.
         """
         if self.abelian:
             g = self._element(g)
@@ -110,7 +112,8 @@ class Group(ABC):
         return np.einsum("kij,...i->...kj", self.structure.astype(x.dtype), x)
 
     def ad_swapped(self, p: ArrayLike) -> NDArray[Any]:
-        """(..., m, m): From's tilde ad, which swaps the order: for every v, it times v is -ad_v^T p.
+        """(..., m, m): From's tilde ad, which swaps the order: for every v, it times
+        v is -ad_v^T p.
 
         [From 73, 83, 98, 108; From Table 1, Lemma 5.1]
         """
@@ -118,9 +121,11 @@ class Group(ABC):
         return np.einsum("kij,...k->...ji", -self.structure.astype(p.dtype), p)
 
     def S(self, phi: ArrayLike) -> NDArray[Any]:
-        """(..., m, m): the right Jacobian of exp, v = S φ' for g = exp(φ).  [From 28-29, 55, 64, 72; From Table 2]
+        """(..., m, m): the right Jacobian of exp, v = S φ' for g = exp(φ).
+        [From 28-29, 55, 64, 72; From Table 2]
 
-        1 - B ad + C ad², the sum of the series 1 - ad/2 + ad²/6 - ..., for groups with one angle.
+        1 - B ad + C ad², the sum of the series 1 - ad/2 + ad²/6 - ..., for groups with one
+        angle.
         """
         phi = self._vector(phi)
         identity = eye_like(phi, self.dim)
@@ -157,12 +162,16 @@ class Group(ABC):
         return np.matmul(np.matmul(H.T, body), H)
 
     def spatial_inertia(self, g: ArrayLike, M: ArrayLike) -> NDArray[Any]:
-        """(..., m, m): the inertia for velocities in the inertial frame, which depends on the pose.  [From 61]"""
+        """(..., m, m): the inertia for velocities in the inertial frame, which
+        depends on the pose.  [From 61]
+        """
         Ad = self.Ad(self.inverse(g))
         return np.matmul(np.matmul(transpose(Ad), floats(M, "M", self.dim, self.dim)), Ad)
 
     def inverse_dynamics(self, M: ArrayLike, v: ArrayLike, v_dot: ArrayLike) -> NDArray[Any]:
-        """(..., m): τ = M v' + C(v) v of one body.  [From 48, 69-71, 75, 84-87, 94-96, 104-108, §5, Prop. 5.1]"""
+        """(..., m): τ = M v' + C(v) v of one body.
+        [From 48, 69-71, 75, 84-87, 94-96, 104-108, §5, Prop. 5.1]
+        """
         v = self._vector(v)
         return matvec(floats(M, "M", self.dim, self.dim), self._vector(v_dot)) + matvec(self.C(M, v), v)
 

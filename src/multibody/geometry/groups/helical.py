@@ -17,7 +17,8 @@ from multibody.geometry.public_api import public_methods
 @public_methods
 @dataclass(frozen=True)
 class Helical(Group):
-    """A screw about z: the coordinate is the angle, the pitch in metres per radian.  [From Table 1; From §4.6]
+    """A screw about z: the coordinate is the angle, the pitch in metres per radian.
+    [From Table 1; From §4.6]
 
     Unlike an angle, a screw has its turns in its height: `log` returns any number of them.
 

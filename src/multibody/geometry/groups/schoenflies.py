@@ -20,7 +20,8 @@ AXES = ("x", "y", "z")
 @public_methods
 @dataclass(frozen=True)
 class Schoenflies(Group):
-    """Pick-and-place motion: velocities (u, v, w) and the rate about the axis.  [From §4.4; From 88-96; From Table 1]
+    """Pick-and-place motion: velocities (u, v, w) and the rate about the axis.
+    [From §4.4; From 88-96; From Table 1]
 
     >>> Schoenflies("x").H[:, 3]
     array([0., 0., 0., 1., 0., 0.])

@@ -18,7 +18,9 @@ from multibody.geometry.rotation import Rotation
 @public_methods
 @dataclass(frozen=True)
 class SE2(Group):
-    """Translation along x and y, rotation about z: velocities (u, v, r).  [From §4.3; From 77-87; From Table 1]"""
+    """Translation along x and y, rotation about z: velocities (u, v, r).
+    [From §4.3; From 77-87; From Table 1]
+    """
 
     dim = 3
     size = 3
@@ -65,10 +67,11 @@ class SE2(Group):
 @public_methods
 @dataclass(frozen=True)
 class SE3(Group):
-    """Free motion: velocities are twists, linear first.  [MDN 3-4; From §4.2; From 72-76; From Table 1]
+    """Free motion: velocities are twists, linear first.
+    [MDN 3-4; From §4.2; From 72-76; From Table 1]
 
-    The algebra of SE(3) is that of SO(3) over dual numbers φ + ε ρ, ε² = 0: the off-diagonal block of S is the
-    derivative of the Jacobian on SO(3) at φ along ρ.
+    The algebra of SE(3) is that of SO(3) over dual numbers φ + ε ρ, ε² = 0: the off-diagonal
+    block of S is the derivative of the Jacobian on SO(3) at φ along ρ.
     """
 
     dim = 6

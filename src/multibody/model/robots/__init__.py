@@ -67,7 +67,7 @@ def build(name: str, **options: Any) -> Builder:
 
     Args:
         name: one of `names()`.
-        options: of this robot, such as lengths; `describe(name).options` lists them.
+        **options: of this robot, such as lengths; `describe(name).options` lists them.
 
     >>> build("planar-arm", lengths=(0.5, 1.0, 1.0, 0.2)).model().nv
     3
@@ -85,7 +85,7 @@ def describe(name: str) -> Description:
     """One line about an embedded robot, and the source of its numbers.
 
     >>> print(describe("double-pendulum"))
-    double-pendulum: Two hinged rods that hang under gravity. Source: textbook system; lengths and masses chosen here.
+    double-pendulum: Two hinged rods that hang under gravity. Source: textbook ...
     """
     make = _maker(name)
     options = tuple(str(option) for option in inspect.signature(make).parameters.values())

@@ -1,5 +1,7 @@
 """Change inertias, placements, limits, passive elements or global fields of a robot."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace

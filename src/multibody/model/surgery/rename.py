@@ -1,5 +1,7 @@
 """Rename links, frames, joints or the robot."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any

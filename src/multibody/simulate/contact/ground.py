@@ -26,8 +26,9 @@ MAX_RADII = 2.0
 class Ground:
     """All points x with normal · x ≤ offset, or all below a height.
 
-    >>> Ground(friction=0.5, normal=(0, 0, 2), offset=1.0)
-    Ground(friction=0.5, restitution=0.0, normal=(0.0, 0.0, 1.0), offset=0.5, height=None, stiffness=None, damping=None)
+    >>> ground = Ground(friction=0.5, normal=(0, 0, 2), offset=1.0)
+    >>> ground.normal, ground.offset
+    ((0.0, 0.0, 1.0), 0.5)
     """
 
     friction: float = 0.8
@@ -80,8 +81,9 @@ class Ground:
     def surface(self, point: NDArray[Any], radius: float = 0.0) -> tuple[NDArray[Any], NDArray[Any]]:
         """The distance of points (..., 3) from the surface, and the normals (..., 3) there.
 
-        That of a height z = f(x, y) is to the tangent plane at a place: the one below a point; for spheres of a radius,
-        the one that they touch, where the normal is the gradient of the distance: without it slides would gain energy.
+        That of a height z = f(x, y) is to the tangent plane at a place: the one below a point;
+        for spheres of a radius, the one that they touch, where the normal is the gradient of
+        the distance: without it slides would gain energy.
         """
         if self.height is None:
             n = np.array(self.normal, point.dtype)

@@ -39,7 +39,8 @@ class SphereContact:
 class SpherePair:
     """Two spheres that touch each other, such as a foot and a ball, or two feet.
 
-    >>> SpherePair(SphereContact("foot-lf", radius=0.02), SphereContact("ball", radius=0.1), friction=0.5).restitution
+    >>> foot, ball = SphereContact("foot-lf", radius=0.02), SphereContact("ball", radius=0.1)
+    >>> SpherePair(foot, ball, friction=0.5).restitution
     0.0
     """
 
@@ -59,14 +60,15 @@ class SpherePair:
 
 
 def contacts_of(robot: Robot) -> tuple[SphereContact, ...]:
-    """The contacts of a robot's collision shapes: spheres, the ends of capsules, the corners of boxes.
+    """The contacts of a robot's collision shapes: spheres, the ends of capsules,
+    the corners of boxes.
 
     Cylinders and meshes have none: name points on them as `SphereContact(frame, point=...)`.
 
     >>> import multibody as mb
     >>> contacts = contacts_of(mb.load("quadruped"))
-    >>> sum(contact.radius > 0 for contact in contacts), sum(contact.radius == 0 for contact in contacts)
-    (20, 8)
+    >>> len(contacts), sum(contact.radius == 0 for contact in contacts)
+    (28, 8)
     """
     contacts = []
     for link in robot.model.links:

@@ -108,7 +108,11 @@ class LatinHypercube(Spread):
 
 
 def grid(units: Mapping[str, str] | None = None, **axes: Any) -> Samples:
-    """Every combination of the values of each name; the last one runs fastest.
+    """Return every combination of the values of each name; the last one varies fastest.
+
+    Args:
+        units: {name: unit}, such as {"kp": "N m/rad"}.
+        **axes: the values of each name, (n, ...).
 
     >>> grid(kp=[1.0, 2.0], kd=[0.1, 0.2, 0.3])[[0, 1, 3]]
     {'kp': array([1., 1., 2.]), 'kd': array([0.1, 0.2, 0.1])}
@@ -120,7 +124,13 @@ def grid(units: Mapping[str, str] | None = None, **axes: Any) -> Samples:
 
 
 def uniform(n: int, seed: int = 0, units: Mapping[str, str] | None = None, **bounds: Any) -> Samples:
-    """n samples of independent numbers; each name has its (low, high), numbers or arrays of one shape.
+    """Return n samples of independent, uniform random numbers.
+
+    Args:
+        n: the number of samples.
+        seed: of the random numbers.
+        units: {name: unit}, such as {"kp": "N m/rad"}.
+        **bounds: (low, high) of each name, numbers or arrays of one shape.
 
     >>> uniform(1000, kp=(1, 100), q=(np.zeros(7), np.ones(7)))[:3]["q"].shape
     (3, 7)
@@ -129,7 +139,14 @@ def uniform(n: int, seed: int = 0, units: Mapping[str, str] | None = None, **bou
 
 
 def normal(n: int, seed: int = 0, units: Mapping[str, str] | None = None, **moments: Any) -> Samples:
-    """n samples of independent normal numbers; each name has its (mean, deviation)."""
+    """Return n samples of independent normal random numbers.
+
+    Args:
+        n: the number of samples.
+        seed: of the random numbers.
+        units: {name: unit}, such as {"kp": "N m/rad"}.
+        **moments: (mean, standard deviation) of each name, numbers or arrays of one shape.
+    """
     mean, deviation = _pairs(moments, "normal", "mean, deviation")
     for name, x in deviation.items():
         if (x < 0).any():
@@ -141,6 +158,12 @@ def latin_hypercube(n: int, seed: int = 0, units: Mapping[str, str] | None = Non
     """n samples between bounds (low, high), one in each of n equal intervals of every coordinate.
 
     The orders are permutations that are computed, not kept, so that n may be large.
+
+    Args:
+        n: the number of samples.
+        seed: of the random numbers.
+        units: {name: unit}, such as {"kp": "N m/rad"}.
+        **bounds: (low, high) of each name, numbers or arrays of one shape.
 
     >>> x = latin_hypercube(10, x=(0, 10))[:]["x"]
     >>> sorted(x.astype(int).tolist())

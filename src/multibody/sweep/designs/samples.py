@@ -24,7 +24,9 @@ KINDS = "fiubc"
 
 @dataclass(frozen=True, eq=False)
 class Samples(ABC):
-    """Samples with their number, units and bounds; `samples[index]` computes those of some indices."""
+    """Samples with their number, units and bounds; `samples[index]` computes
+    those of some indices.
+    """
 
     n: int
     units: Mapping[str, str] = field(kw_only=True, default_factory=dict)
@@ -135,7 +137,8 @@ def mapping(arrays: Mapping[str, Any], units: Mapping[str, str] | None = None) -
 
 
 def indexed(n: int, function: Callable[..., Mapping[str, Any]], units: Mapping[str, str] | None = None) -> Samples:
-    """n samples that function(index) -> {name: array (k, ...)} computes from k indices, each row from its own alone.
+    """n samples that function(index) -> {name: array (k, ...)} computes from k
+    indices, each row from its own alone.
 
     >>> indexed(10**9, lambda index: {"x": np.sqrt(index)})[[4, 9]]
     {'x': array([2., 3.])}

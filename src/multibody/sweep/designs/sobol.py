@@ -35,7 +35,14 @@ class Sobol(Spread):
 
 
 def sobol(n: int, seed: int = 0, units: Mapping[str, str] | None = None, **bounds: Any) -> Samples:
-    """n scrambled Sobol points between bounds (low, high): SciPy's, best where n is a power of two."""
+    """Return n scrambled Sobol points, computed by SciPy; best if n is a power of two.
+
+    Args:
+        n: the number of samples.
+        seed: of the scrambling.
+        units: {name: unit}, such as {"kp": "N m/rad"}.
+        **bounds: (low, high) of each name, numbers or arrays of one shape.
+    """
     try:
         from scipy.stats import qmc
     except ImportError:

@@ -36,13 +36,16 @@ def jvp(function: Function, shapes: Shapes = None) -> Function:
     """The function and its change along directions.
 
     Args:
-        function: of arrays; returns an array, a value of geometry, or tuples, lists and dicts of them.
-        shapes: for batches: the shape of one sample of each argument, such as [(3,), (3, 3)], nested as the argument
-            where that is nested. The axes before it are the batch, over which arguments and directions broadcast.
-            Without shapes, every argument is one sample.
+        function: of arrays; returns an array, a value of geometry, or tuples, lists and dicts
+            of them.
+        shapes: for batches: the shape of one sample of each argument, such as [(3,), (3, 3)],
+            nested as the argument where that is nested. The axes before it are the batch, over
+            which arguments and directions broadcast. Without shapes, every argument is one
+            sample.
 
     Returns:
-        A function of (x, ..., dx, ...), that is of all arguments and as many directions, with the result (y, dy).
+        A function of (x, ..., dx, ...), that is of all arguments and as many directions, with
+        the result (y, dy).
 
     >>> y, dy = jvp(lambda x: np.stack([x[0] * x[1], np.sin(x[0])]))([0.0, 2.0], [1.0, 0.0])
     >>> dy
@@ -60,8 +63,9 @@ def vjp(function: Function, shapes: Shapes = None) -> Function:
         shapes: as in `jvp`.
 
     Returns:
-        A function of (x, ..., ybar), where ybar is nested as the function's result, with the result (y, xbar): xbar is
-        the derivative of Σ ybar · y by x, or the tuple of those by all arguments.
+        A function of (x, ..., ybar), where ybar is nested as the function's result, with the
+        result (y, xbar): xbar is the derivative of Σ ybar · y by x, or the tuple of those by
+        all arguments.
 
     >>> y, xbar = vjp(lambda x: x[0] * x)([2.0, 3.0], [0.0, 1.0])
     >>> xbar
@@ -78,11 +82,13 @@ def jacobian(  # noqa: D417
 
     Args:
         function: as in `jvp`.
-        argument: the position of the argument; with several positions, every result has a tuple of Jacobians.
+        argument: the position of the argument; with several positions, every result has a tuple
+            of Jacobians.
         shapes: as in `jvp`.
 
     Returns:
-        A function of the same arguments, with a result of shape (..., the result's shape, the argument's shape).
+        A function of the same arguments, with a result of shape (..., the result's shape, the
+        argument's shape).
 
     >>> jacobian(lambda x: np.stack([x[0] * x[1], 3 * x[1]]))([5.0, 7.0])
     array([[7., 5.],
@@ -118,19 +124,22 @@ def gradient(  # noqa: D417
 def hessian(  # noqa: D417
     function: Function, argument: int | tuple[int, ...] = 0, shapes: Shapes = None, **others: Never
 ) -> Function:
-    """The second derivatives of a function that returns one number, of the shape of the argument twice.
+    """The second derivatives of a function that returns one number, of the shape
+    of the argument twice.
 
-    Of a matrix (n, n) only one half is computed, and it is symmetric to the last bit. `hessian_vector` has its product
-    with a direction for fewer operations.
+    Of a matrix (n, n) only one half is computed, and it is symmetric to the last bit.
+    `hessian_vector` has its product with a direction for fewer operations.
 
     Args:
         function: of arrays; returns one number, for each sample if a batch is asked for.
-        argument: the position of the argument. Of several, or of a nested one, the result is nested as the gradient,
-            with one more such nest in place of each array: [i][j] is the derivative by i, then by j.
+        argument: the position of the argument. Of several, or of a nested one, the result is
+            nested as the gradient, with one more such nest in place of each array: [i][j] is
+            the derivative by i, then by j.
         shapes: as in `jvp`.
 
     Returns:
-        A function of the same arguments, with a result of shape (..., the argument's shape, the argument's shape).
+        A function of the same arguments, with a result of shape (..., the argument's shape, the
+        argument's shape).
 
     >>> hessian(lambda x: x[0] ** 2 * x[1])([3.0, 5.0])
     array([[10.,  6.],
@@ -142,10 +151,12 @@ def hessian(  # noqa: D417
 
 @readable
 def hessian_vector(function: Function, argument: int = 0, shapes: Shapes = None, **others: Never) -> Function:
-    """The second derivatives of a function that returns one number, times a direction, without the matrix.
+    """The second derivatives of a function that returns one number, times a
+    direction, without the matrix.
 
     Returns:
-        A function of (x, ..., v), where v has the shape of the argument with the given position.
+        A function of (x, ..., v), where v has the shape of the argument with the given
+        position.
 
     >>> hessian_vector(lambda x: x[0] ** 2 * x[1])([3.0, 5.0], [1.0, 0.0])
     array([10.,  6.])

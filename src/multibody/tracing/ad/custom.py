@@ -26,17 +26,20 @@ Function = Callable[..., Any]
 def custom(function: Function, *, jvp: Function | None = None, vjp: Function | None = None) -> Function:
     """Give a function a custom derivative, in place of that of its operations.
 
-    For contact solvers, quadratic programs and other iterations with a known derivative. One rule is enough: both are
-    linear, and the other mode is its transpose. Captured variables of the function or the rule count as constant.
+    For contact solvers, quadratic programs and other iterations with a known derivative. One
+    rule is enough: both are linear, and the other mode is its transpose. Captured variables of
+    the function or the rule count as constant.
 
     Args:
         function: of arrays, or tuples, lists and dicts of them; plain NumPy.
-        jvp: `jvp(x, ..., dx, ...)`, the tangent of the result from those of all arguments, nested as the result.
-        vjp: `vjp(x, ..., ybar)`, the cotangents of the arguments from that of the result: nested as the argument, or a
-            tuple for several.
+        jvp: `jvp(x, ..., dx, ...)`, the tangent of the result from those of all arguments,
+            nested as the result.
+        vjp: `vjp(x, ..., ybar)`, the cotangents of the arguments from that of the result:
+            nested as the argument, or a tuple for several.
 
     >>> from multibody.tracing.record.loop import loop
-    >>> root = custom(lambda a: loop(40, lambda x: (x + a / x) / 2, a), jvp=lambda a, da: da / (2 * np.sqrt(a)))
+    >>> heron = lambda a: loop(40, lambda x: (x + a / x) / 2, a)
+    >>> root = custom(heron, jvp=lambda a, da: da / (2 * np.sqrt(a)))
     >>> from multibody.tracing.ad.api import gradient
     >>> gradient(root)(4.0)
     np.float64(0.25)

@@ -26,16 +26,19 @@ def fixed_point(
     tolerance: float | None = None,
     rounds: bool = False,
 ) -> Any:
-    """Solve x = body(x) by iteration; the derivative is that of the solution, not of the iterations.
+    """Solve x = body(x) by iteration; the derivative is that of the solution, not
+    of the iterations.
 
-    With x = b(x, p), dx = (1 - ∂b/∂x)⁻¹ ∂b/∂p dp: one linear system, independent of the number of iterations. The
-    initial guess has no influence. The derivative is NaN if the iteration has not converged.
+    With x = b(x, p), dx = (1 - ∂b/∂x)⁻¹ ∂b/∂p dp: one linear system, independent of the number
+    of iterations. The initial guess has no influence. The derivative is NaN if the iteration
+    has not converged.
 
     Args:
         body: one step of the iteration; shapes stay. Newton's method is one.
         carry: the initial guess: an array, or tuples, lists and dicts of arrays.
         count: the maximum number of iterations.
-        tolerance: the largest last change relative to 1 + |x|, of every number; 1e-12, or 1e-5 in float32.
+        tolerance: the largest last change relative to 1 + |x|, of every number; 1e-12, or 1e-5
+            in float32.
         rounds: whether to return also the number of iterations of each sample.
 
     >>> fixed_point(np.cos, 1.0).round(9)

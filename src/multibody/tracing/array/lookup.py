@@ -21,9 +21,9 @@ MAX_LINEAR_SEARCH = 16
 def lookup(table: ArrayLike, index: Any) -> Any:
     """Return rows of a table, `table[index]`, where the index may be traced.
 
-    In a kernel an index cannot raise an error. An index beyond the table returns the first or the last row, and NaN
-    returns NaN. A fraction is rounded down: pass `np.rint(index)` for the nearest row.
-    `np.interp` interpolates. Derivatives with respect to the index are zero.
+    In a kernel an index cannot raise an error. An index beyond the table returns the first or
+    the last row, and NaN returns NaN. A fraction is rounded down: pass `np.rint(index)` for the
+    nearest row. `np.interp` interpolates. Derivatives with respect to the index are zero.
 
     Args:
         table: (n, ...), constant or traced; a traced table takes about n operations.

@@ -1,7 +1,8 @@
 """Linear algebra that `np.linalg` lacks: `mb.linalg`.
 
-Plain NumPy on arrays with any leading batch axes; in a traced function, part of the kernel, as loops if matrices are
-large. No function branches on the rank: dependent rows are set to zero by selection.
+Plain NumPy on arrays with any leading batch axes; in a traced function, part of the kernel, as
+loops if matrices are large. No function branches on the rank: dependent rows are set to zero by
+selection.
 """
 
 from typing import Any, NamedTuple
@@ -31,13 +32,15 @@ class Rows(NamedTuple):
 
 
 def solve(A: Array, b: Array, *, definite: bool = False) -> Array:
-    """Solve A x = b as `np.linalg.solve` does, with at most half of the operations if A is definite.
+    """Solve A x = b as `np.linalg.solve` does, with at most half of the
+    operations if A is definite.
 
     Args:
         A: (..., n, n).
         b: (n,) or (..., n, m).
-        definite: whether A is symmetric and positive or negative definite, such as a mass matrix or A^T A + δ 1. Only
-            its lower half is read, and factored without pivots; for any other A the result is wrong.
+        definite: whether A is symmetric and positive or negative definite, such as a mass
+            matrix or A^T A + δ 1. Only its lower half is read, and factored without pivots; for
+            any other A the result is wrong.
 
     >>> solve([[0.0, 2.0], [1.0, 0.0]], [4.0, 3.0])
     array([3., 2.])
@@ -77,8 +80,9 @@ def solve_triangular(T: Array, b: Array, *, lower: bool = True) -> Array:
 def orthonormal_rows(A: Array, tolerance: float | None = None) -> Rows:
     """Orthonormalize the rows of A by Gram-Schmidt, run twice.
 
-    A row is dependent if its remainder, orthogonal to the rows before it, is at most `tolerance` times its length.
-    Dependent rows become zeros. Q^T Q projects onto the row space of A, 1 - Q^T Q onto its null space.
+    A row is dependent if its remainder, orthogonal to the rows before it, is at most
+    `tolerance` times its length. Dependent rows become zeros. Q^T Q projects onto the row space
+    of A, 1 - Q^T Q onto its null space.
 
     Args:
         A: (..., m, n).
@@ -133,7 +137,8 @@ def rank(A: Array, tolerance: float | None = None) -> Array:
 def least_norm(A: Array, b: Array, tolerance: float | None = None) -> Array:
     """Solve the least-squares problem |A x - b| with the smallest |x|, for A of any rank.
 
-    A = C Q with orthonormal rows in Q, and V C = R is upper triangular for orthonormal rows in V: x = Q^T R^-1 V b.
+    A = C Q with orthonormal rows in Q, and V C = R is upper triangular for orthonormal rows in
+    V: x = Q^T R^-1 V b.
 
     Args:
         A: (..., m, n).
@@ -156,7 +161,8 @@ def least_norm(A: Array, b: Array, tolerance: float | None = None) -> Array:
 
 
 def pinv(A: Array, tolerance: float | None = None) -> Array:
-    """Return the pseudo-inverse A^+, (..., n, m), for A of any rank, with the rank of `orthonormal_rows`.
+    """Return the pseudo-inverse A^+, (..., n, m), for A of any rank, with the
+    rank of `orthonormal_rows`.
 
     >>> pinv([[1.0, 1.0], [2.0, 2.0]]).round(12)
     array([[0.1, 0.2],

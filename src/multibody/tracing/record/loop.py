@@ -32,31 +32,36 @@ def loop(
 ) -> Any:
     """Repeat `carry = body(carry)` up to `count` times.
 
-    In plain NumPy this is a for loop. In a traced function it becomes one loop of the kernel, whose code does not grow
-    with the number of iterations: for Newton steps, integrators, iterative solvers. While all carried values are plain
-    numbers, it is a for loop there, too. Derivatives of a loop are loops.
+    In plain NumPy this is a for loop. In a traced function it becomes one loop of the kernel,
+    whose code does not grow with the number of iterations: for Newton steps, integrators,
+    iterative solvers. While all carried values are plain numbers, it is a for loop there, too.
+    Derivatives of a loop are loops.
 
     Args:
-        count: the maximum number of iterations, known when the function is traced; None for the number of rows of xs.
-        body: takes and returns the carried values, with the same shapes. It may write into its arguments, and into
-            nothing else from outside.
+        count: the maximum number of iterations, known when the function is traced; None for the
+            number of rows of xs.
+        body: takes and returns the carried values, with the same shapes. It may write into its
+            arguments, and into nothing else from outside.
         carry: an array, or tuples, lists and dicts of arrays.
-        until: the stop condition, a boolean function of the carried values that is evaluated before every iteration. A
-            finished sample keeps its values. For a batch in plain NumPy it returns an array of the batch's shape.
-        xs: nested arrays whose first axis is that of the iterations; the body is then `body(carry, x)`, where x has
-            row k of each in iteration k.
+        until: the stop condition, a boolean function of the carried values that is evaluated
+            before every iteration. A finished sample keeps its values. For a batch in plain
+            NumPy it returns an array of the batch's shape.
+        xs: nested arrays whose first axis is that of the iterations; the body is then
+            `body(carry, x)`, where x has row k of each in iteration k.
         rounds: whether to return also the number of iterations of each sample.
-        outputs: whether the body returns `(carry, y)`; all y are then returned as well, stacked along a first axis of
-            `count`, with NaN for iterations that a sample did not take.
+        outputs: whether the body returns `(carry, y)`; all y are then returned as well, stacked
+            along a first axis of `count`, with NaN for iterations that a sample did not take.
 
     Returns:
-        The carried values; with outputs or rounds a tuple of them, the outputs and the number of iterations.
+        The carried values; with outputs or rounds a tuple of them, the outputs and the number
+        of iterations.
 
     >>> loop(20, lambda x: x - (x * x - 2.0) / (2 * x), 1.0).round(12)
     np.float64(1.414213562373)
     >>> loop(100, lambda x: x / 2, 40.0, until=lambda x: x < 3, rounds=True)
     (np.float64(2.5), np.float64(4.0))
-    >>> loop(None, lambda total, x: (total + x, total), 0.0, xs=np.array([1.0, 2.0, 3.0]), outputs=True)
+    >>> xs = np.array([1.0, 2.0, 3.0])
+    >>> loop(None, lambda total, x: (total + x, total), 0.0, xs=xs, outputs=True)
     (np.float64(6.0), array([0., 1., 3.]))
     """
     tables, row_layout = ([], None) if xs is None else flatten_to_list(xs)

@@ -28,18 +28,20 @@ STEPS, ACCEPTED = 4, 1e-10
 
 
 def analytic_solutions(robot: Robot, frame: str, target: Pose, *, limits: bool = False) -> NDArray[Any]:
-    """All configurations that bring a frame to a pose, (branches, nq): up to eight, for arms as they are built.
+    """All configurations that bring a frame to a pose, (branches, nq): up to
+    eight, for arms as they are built.
 
-    The frame is moved by six joints, hinges or slides, of which three neighbours are hinges whose axes meet: at the
-    end, as wrists are, or anywhere else. The other three are any: a polynomial of degree four gives their coordinates
-    (Pieper). Where infinitely many configurations do, as when two axes of the wrist align, some of them stand for all.
+    The frame is moved by six joints, hinges or slides, of which three neighbours are hinges
+    whose axes meet: at the end, as wrists are, or anywhere else. The other three are any: a
+    polynomial of degree four gives their coordinates (Pieper). Where infinitely many
+    configurations do, as when two axes of the wrist align, some of them stand for all.
 
     Args:
         robot: joints that do not move the frame are at home.
         frame: one of its frames.
         target: one pose, finite.
-        limits: keep those within the limits of the joints, where hinges may be whole turns away; otherwise angles are
-            in (-π, π] and limits do not matter.
+        limits: keep those within the limits of the joints, where hinges may be whole turns
+            away; otherwise angles are in (-π, π] and limits do not matter.
 
     Returns:
         (branches, nq); (0, nq) when the target is out of reach.
@@ -51,8 +53,10 @@ def analytic_solutions(robot: Robot, frame: str, target: Pose, *, limits: bool =
     >>> robot = mb.load("puma-560")
     >>> target = robot.pose("tool", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     >>> branches = analytic_solutions(robot, "tool", target)
-    >>> branches.shape, bool(abs(robot.pose("tool", branches).matrix - target.matrix).max() < 1e-9)
-    ((8, 6), True)
+    >>> branches.shape
+    (8, 6)
+    >>> bool(abs(robot.pose("tool", branches).matrix - target.matrix).max() < 1e-9)
+    True
     """
     check_robot(robot, frame)
     refuse_traced("analytic_solutions", target)
