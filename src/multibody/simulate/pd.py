@@ -65,7 +65,8 @@ class PD:
     def slope(self, tree: Tree, dt: float, gains: Any) -> NDArray[Any]:
         """(nv,): -∂τ/∂v over a step, kd/2 + kp dt/4.
 
-        The mean configuration over a step is q_m + dt/4 (v⁺ - v), the mean velocity v + (v⁺ - v)/2.
+        The mean configuration over a step is q_m + dt/4 (v⁺ - v), the mean velocity v +
+        (v⁺ - v)/2.
         """
         kp, kd = gains
         return with_zero_base(tree, np.broadcast_to(kd / 2 + kp * (dt / 4), (len(actuated_indices(tree)),)))
