@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody._reprs import latex_matrix, short
 from multibody.errors import InputError
 from multibody.geometry import log_cholesky
 from multibody.geometry._arrays import (
@@ -254,6 +255,10 @@ class SpatialInertia(Value):
 
     def __repr__(self) -> str:
         return self._show(mass=self.mass, com=self.com, inertia=self.inertia)
+
+    def _formula(self) -> str:
+        com, inertia = latex_matrix(self.com[:, None]), latex_matrix(self.inertia)
+        return rf"m = {short(self.mass)}, \quad c = {com}, \quad I = {inertia}"
 
 
 def inertial_parameters(mass: NDArray[Any], h: NDArray[Any], I: NDArray[Any]) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody._reprs import latex_matrix
 from multibody.geometry._arrays import batch_of, batch_shape, floats, numbers
 from multibody.geometry.pose import Pose, SupportsPull
 from multibody.geometry.public_api import public_methods
@@ -84,3 +85,6 @@ class SpatialVector(SupportsPull):
 
     def __repr__(self) -> str:
         return self._show(**dict(zip(self.__slots__, self._arrays(), strict=True)))
+
+    def _formula(self) -> str:
+        return latex_matrix(self.vector[:, None])

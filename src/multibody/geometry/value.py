@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody._foreign_names import ForeignNames
-from multibody._reprs import short
+from multibody._reprs import latex_matrix, short
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, is_traced
 from multibody.geometry.public_api import public_methods
@@ -136,6 +136,16 @@ class Value(metaclass=ForeignNames):
         raise InputError(
             f"{type(other).__name__} @ {type(self).__name__} has no meaning: a {type(self).__name__} stands on the left"
         )
+
+    def _repr_latex_(self) -> str | None:
+        """The formula of a single value for notebooks; None for a batch, whose repr has the shape."""
+        batch = self.shape or any(map(is_traced, self._arrays()))
+        return None if batch else f"$\\displaystyle {self._formula()}$"
+
+    def _formula(self) -> str:
+        """The numbers of a single value; by default its matrix."""
+        value: Any = self
+        return latex_matrix(value.matrix)
 
     def _show(self, **fields: NDArray[Any]) -> str:
         """A repr: the numbers of a single value with four digits, the shape of a batch."""

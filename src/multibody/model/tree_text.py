@@ -1,4 +1,4 @@
-"""A robot as text: its size, and the tree of its bodies."""
+"""A robot as text, its size and the tree of its bodies; and as a table for notebooks."""
 
 import textwrap
 from collections import defaultdict
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from multibody._reprs import html_table
 from multibody.model.joint import Joint
 from multibody.model.joints import Helical, Kind
 from multibody.model.model import Model
@@ -40,9 +41,7 @@ def tree(model: Model, rows: int = 400) -> str:
     └─ upper  shoulder  revolute y  0 kg
        lower  elbow     revolute y  0 kg
     """
-    frames: dict[int, list[str]] = defaultdict(list)
-    for frame in model.extra_frames:
-        frames[model.tree.frame(frame.name)[0]].append(frame.name)
+    frames = _frames_of_bodies(model)
     on_world = [link.name for link in model.links if model.tree.frame(link.name)[0] == 0]
     lines: list[tuple[str, ...]] = [("world",), *_parts("│  " if model.bodies else "   ", on_world, frames[0])]
     for body, lead, under in _drawn(model):
@@ -53,6 +52,30 @@ def tree(model: Model, rows: int = 400) -> str:
         left_out = (f"⋮  {len(lines) - rows} more rows",)
         lines = [*lines[: rows - rows // 4], left_out, *lines[len(lines) - rows // 4 :]]
     return "\n".join([_head(model), "", *_aligned(lines)])
+
+
+def table(model: Model) -> str:
+    """Return the HTML of a robot for notebooks: its joints, what they connect, and their coordinates."""
+    names, frames = ("world", *(body.name for body in model.tree.bodies)), _frames_of_bodies(model)
+    rows = []
+    for i, p, body in model.tree.outward():
+        places = _entries("q", body.joint.q), _entries("v", body.joint.v)
+        rows.append((names[p], body.name, *_described(body), *places, ", ".join([*body.links[1:], *frames[i]])))
+    head = ("parent", "body", "joint", "motion", "limits", "mass", "q", "v", "frames on it")
+    return html_table(_head(model), head, rows)
+
+
+def _frames_of_bodies(model: Model) -> dict[int, list[str]]:
+    """The names of the extra frames on each body, by its index."""
+    frames: dict[int, list[str]] = defaultdict(list)
+    for frame in model.extra_frames:
+        frames[model.tree.frame(frame.name)[0]].append(frame.name)
+    return frames
+
+
+def _entries(name: str, place: slice) -> str:
+    """The entries of a vector as they are indexed in Python."""
+    return f"{name}[{place.start}]" if place.stop - place.start == 1 else f"{name}[{place.start}:{place.stop}]"
 
 
 def _head(model: Model) -> str:

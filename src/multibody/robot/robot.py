@@ -1547,6 +1547,9 @@ class Robot(metaclass=ForeignNames):
             parts.append(f"{count} warning{'s' * (count > 1)}, see .diagnostics")
         return f"<Robot {self.name!r}: {', '.join(parts)}>"
 
+    def _repr_html_(self) -> str:
+        return tree_text.table(self.model)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Robot) and self.model == other.model and self.dtype == other.dtype
 

@@ -30,7 +30,7 @@ class Panel(NamedTuple):
 
 def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ...] | None) -> Any:
     """Return a matplotlib Figure; save it if there is a path."""
-    from matplotlib.figure import Figure
+    from multibody._figure import Figure
 
     place = None if path is None else check_place(path, "path")
     if not len(run.t):

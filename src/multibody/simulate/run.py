@@ -194,6 +194,9 @@ class Run:
 
         return plot(self, path, sample)
 
+    def _repr_png_(self) -> bytes | None:
+        return self.plot()._repr_png_() if len(self.t) else None
+
     def view(self, **options: Any) -> Any:
         """Play the run in the browser and return the `Viewer`.
 

@@ -98,7 +98,7 @@ def bands(selection: SampleSelection, name: str, path: Path) -> Any:
 
 
 def _figure(selection: SampleSelection, path: Path, count: int = 1) -> Any:
-    from matplotlib.figure import Figure
+    from multibody._figure import Figure
 
     if path is not None:
         check_place(path, "path")

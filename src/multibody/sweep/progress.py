@@ -1,5 +1,6 @@
 """The progress of a run, and its bar on the terminal: done, rate, time left, failures, workers."""
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
+from multibody._notebook import is_notebook, updated_line
 from multibody.compiler.runtime.progress import hidden
 from multibody.errors import InputError
 
@@ -47,12 +49,17 @@ def progress_watcher(progress: bool | Callable[[Progress], None] | None) -> Iter
     """The function that is called with the progress of a run.
 
     Args:
-        progress: whether to show a bar, by default if stderr is a terminal; or the user's own function.
+        progress: whether to show a bar, by default if stderr is a terminal, or a line in a notebook; or the user's own
+            function.
     """
     if progress is not None and not isinstance(progress, bool):
         if not callable(progress):
             raise InputError(f"progress: expected True, False or a function, got {progress!r}")
         yield progress
+        return
+    if progress is not False and is_notebook(sys.stderr):
+        with hidden(), updated_line() as show:
+            yield lambda now: show(words(now))
         return
     console = Console(stderr=True)
     if progress is False or not (progress or console.is_interactive):

@@ -114,8 +114,8 @@ class Study:
                 study's own, which contain samples that hang, die or eat memory; an executor of
                 `concurrent.futures`; a Dask client, or the address of a scheduler.
             resume: whether to go on with a study of which a part is done; False refuses that.
-            progress: whether to show a bar, by default if stderr is a terminal; or a function
-                of the progress: samples, done, failed, workers, rate, left.
+            progress: whether to show a bar, by default if stderr is a terminal or a notebook;
+                or a function of the progress: samples, done, failed, workers, rate, left.
             limit: in s, for a call of the function, with "processes" and on Dask workers under
                 a nanny.
             only: "failed" to try those again that failed.

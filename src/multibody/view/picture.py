@@ -62,7 +62,7 @@ def picture(
     >>> figure.get_size_inches().tolist()
     [1.6, 1.2]
     """
-    from matplotlib.figure import Figure
+    from multibody._figure import Figure
 
     place = None if path is None else check_place(path, "path")
     q = robot.home() if q is None else check_configuration.coordinates(robot.tree, q)

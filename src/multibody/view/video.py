@@ -3,16 +3,18 @@
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody._notebook import is_notebook, updated_line
 from multibody.compiler.runtime.progress import hidden
 from multibody.errors import InputError
 from multibody.geometry._arrays import truth
@@ -47,24 +49,42 @@ def record(
     check_size(size)
     if not isinstance(rate, int | float) or not 0 < rate <= 1000:
         raise InputError(f"rate: expected frames a second, from 0 to 1000, got {rate!r}")
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    shown = console.is_interactive if progress is None else truth(progress, "progress")
     states = q[rows_at(t, rate)]
     draw = _frame_drawer(robot, states, size)
     start = time.perf_counter()
     draw(states[0])
     seconds = (time.perf_counter() - start) * len(states)
-    if shown:
-        console.print(f"recording {len(states)} frames of {size[0]} x {size[1]} pixels, about {seconds:.0f} s")
-    with hidden() if shown else nullcontext(), Progress(console=console, transient=True, disable=not shown) as bar:
-        frames = (draw(state) for state in bar.track(states, total=len(states), description=path.name))
+    cost = f"recording {len(states)} frames of {size[0]} x {size[1]} pixels, about {seconds:.0f} s"
+    with _tracked(states, cost, path.name, progress) as tracked:
+        frames = (draw(state) for state in tracked)
         if kind == ".gif":
             _gif(frames, path, rate)
         else:
             _mp4(frames, path, size, rate)
+
+
+@contextmanager
+def _tracked(states: NDArray[Any], cost: str, name: str, progress: bool | None) -> Iterator[Iterable[NDArray[Any]]]:
+    """Yield the states; while the caller goes through them, their cost and a bar are shown, in a notebook one line."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console, notebook = Console(stderr=True), is_notebook(sys.stderr)
+    shown = notebook or console.is_interactive if progress is None else truth(progress, "progress")
+    if shown and notebook:
+        with hidden(), updated_line() as show:
+            yield _announced(states, show, cost)
+        return
+    if shown:
+        console.print(cost)
+    with hidden() if shown else nullcontext(), Progress(console=console, transient=True, disable=not shown) as bar:
+        yield bar.track(states, total=len(states), description=name)
+
+
+def _announced(states: NDArray[Any], show: Callable[[str], None], cost: str) -> Iterator[NDArray[Any]]:
+    for k, state in enumerate(states):
+        show(f"{cost}: frame {k + 1}")
+        yield state
 
 
 def _frame_drawer(robot: Robot, q: NDArray[Any], size: tuple[int, int]) -> Callable[[NDArray[Any]], NDArray[Any]]:

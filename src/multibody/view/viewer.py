@@ -299,7 +299,8 @@ class Viewer:
             size: width and height in pixels.
             rate: frames a second of the run's time.
             progress: whether the cost (frames, size, estimated seconds) is written to stderr
-                before the first frame, and a bar meanwhile; by default if stderr is a terminal.
+                before the first frame, and a bar meanwhile; by default if stderr is a terminal
+                or a notebook.
         """
         if self._run is None:
             raise InputError("record: no run: expected play(run) before")

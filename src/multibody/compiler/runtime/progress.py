@@ -1,8 +1,7 @@
 """A line on stderr about a compilation that takes longer than half a second; it is erased at the end.
 
-The line is plain text, rewritten with carriage returns and erased with spaces: terminals, notebooks and pipes all show
-it, while `rich.live` moves the cursor, which notebooks ignore, and needs ipywidgets there. A file or a pipe gets a new
-line every 30 seconds instead.
+The line is plain text, rewritten with carriage returns and erased with spaces. In a notebook it is a display, because
+a saved notebook keeps all that was written to a stream. A file or a pipe gets a new line every 30 seconds instead.
 """
 
 import os
@@ -15,6 +14,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from multibody._fork import in_child
+from multibody._notebook import is_notebook, show_line
 from multibody.compiler.config import config
 
 SILENT_SECONDS = 0.5
@@ -102,8 +102,11 @@ class _Line:
             return
         erase = "\r" + " " * self.length + "\r" if self.length else ""
         try:
-            sys.stderr.write(erase + text)
-            sys.stderr.flush()
+            if is_notebook(sys.stderr):
+                show_line(text)
+            else:
+                sys.stderr.write(erase + text)
+                sys.stderr.flush()
         except (AttributeError, OSError, ValueError):  # stderr is missing or closed
             pass
         self.length = len(text)
@@ -157,7 +160,7 @@ def hidden() -> Iterator[None]:
 
 def _is_watched(stream: Any) -> bool:
     """Whether the stream is a terminal that handles carriage returns, or a notebook."""
-    if type(stream).__module__.startswith("ipykernel."):
+    if is_notebook(stream):
         return True
     try:
         return stream.isatty() and os.environ.get("TERM") != "dumb"

@@ -4,6 +4,7 @@
 as the programs of the course do.  [RD §A.2]
 """
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody._reprs import short
+from multibody._reprs import html_table, short
 from multibody.algorithms import kinematics
 from multibody.algorithms.analytical_jacobian import analytical_jacobian, parameters
 from multibody.algorithms.jacobian import jacobian
@@ -54,6 +55,15 @@ class History:
         last = self.q[-1], self.position_error[-1], self.rotation_error[-1]
         q, position_error, rotation_error = map(short, last)
         return f"History of {len(self)} configurations, the last {q}: {position_error} m and {rotation_error} rad off"
+
+    def _repr_html_(self) -> str:
+        """The errors over the iterations; of a batch, the largest ones."""
+        batch = self.q.shape[1:-1]
+        title = f"{len(self) - 1} iterations" + (f", the largest errors of {math.prod(batch)} targets" if batch else "")
+        errors = (self.position_error, self.rotation_error)
+        columns = (error.reshape(len(self), -1).max(axis=1, initial=0.0) for error in errors)
+        rows = list(zip(range(len(self)), *columns, strict=True))
+        return html_table(title, ("iteration", "position error [m]", "rotation error [rad]"), rows)
 
 
 def iterate(

@@ -46,7 +46,7 @@ def draw(
     >>> sorted({text.get_text() for text in figure.axes[0].texts})[1:3]
     ['$F$', '$M$']
     """
-    from matplotlib.figure import Figure
+    from multibody._figure import Figure
 
     place = None if path is None else check_place(path, "path")
     system = getattr(system, "system", system)

@@ -8,8 +8,8 @@ as ever. The public tunnel that a client of viser can ask for is switched off.
 """
 
 import socket
-from contextlib import redirect_stdout
-from io import StringIO
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -53,7 +53,7 @@ def serve(host: str, port: int | None, hosts: tuple[str, ...]) -> Any:
         asyncio = SimpleNamespace(server=SimpleNamespace(serve=_checked_serve(websockets.asyncio.server.serve)))
         infra.websockets = SimpleNamespace(**vars(websockets) | {"asyncio": asyncio})
         try:
-            with redirect_stdout(StringIO()):
+            with _without_banner():
                 server = viser.ViserServer(host=checked, port=FIRST_PORT if port is None else port, verbose=False)
         finally:
             infra.websockets = websockets
@@ -73,8 +73,21 @@ def serve(host: str, port: int | None, hosts: tuple[str, ...]) -> Any:
 
 def stop(server: Any) -> None:
     """Stop the server quietly."""
-    with redirect_stdout(StringIO()):
+    with _PATCH_LOCK.hold(), _without_banner():
         server.stop()
+
+
+@contextmanager
+def _without_banner() -> Iterator[None]:
+    """Within this block nothing is printed through rich: viser's words would stay in terminals and saved notebooks."""
+    import rich
+
+    console = rich.get_console()
+    quiet, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = quiet
 
 
 def _checked_serve(serve: Any) -> Any:
