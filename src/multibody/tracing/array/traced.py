@@ -62,6 +62,26 @@ def _on_nodes(name: str) -> Callable[..., "TracedArray"]:
     return method
 
 
+def _arithmetic(op: str, *, reflected: bool = False) -> Callable[..., Any]:
+    """An operator of two arrays, which calls no ufunc in the usual case: floats of one trace, or a Python number."""
+    general = getattr(ArrayMethods, f"__{'r' * reflected}{'truediv' if op == 'div' else op}__")
+
+    def method(self: "TracedArray", other: Any) -> Any:
+        graph, dtype = self.graph, self.dtype
+        if type(other) is TracedArray and other.graph is graph and other.dtype is dtype is not BOOL:
+            ids = other.ids
+        elif type(other) is float and dtype is not BOOL:
+            ids = np.array(graph.const(other), dtype=np.int64)
+        else:
+            return general(self, other)
+        a, b = (ids, self.ids) if reflected else (self.ids, ids)
+        if a.ndim or b.ndim:
+            return TracedArray(graph, apply(graph, op, a, b), dtype)
+        return TracedArray(graph, np.array(graph.apply(op, a.item(), b.item()), dtype=np.int64), dtype)
+
+    return method
+
+
 class TracedArray(ArrayMethods):
     """An array of nodes of one graph.
 
@@ -148,6 +168,13 @@ class TracedArray(ArrayMethods):
     def __repr__(self) -> str:
         return f"TracedArray(shape={self.shape}, dtype={self.dtype})"
 
+    # ---- operators that most traces consist of -----------------------------------------------------------------------
+
+    __add__, __radd__ = _arithmetic("add"), _arithmetic("add", reflected=True)
+    __sub__, __rsub__ = _arithmetic("sub"), _arithmetic("sub", reflected=True)
+    __mul__, __rmul__ = _arithmetic("mul"), _arithmetic("mul", reflected=True)
+    __truediv__, __rtruediv__ = _arithmetic("div"), _arithmetic("div", reflected=True)
+
     # ---- methods that forward to functions ---------------------------------------------------------------------------
 
     reshape, ravel, flatten = _on_nodes("reshape"), _on_nodes("ravel"), _on_nodes("flatten")
@@ -198,8 +225,7 @@ class TracedArray(ArrayMethods):
             )
         return target
 
-    def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-        del types
+    def __array_function__(self, function: Callable[..., Any], _types: Any, args: Any, kwargs: Any) -> Any:
         table = _functions()
         handler = table.FUNCTIONS.get(function)
         name = f"{function.__module__.replace('numpy', 'np')}.{function.__name__}"
@@ -322,10 +348,11 @@ def map_nodes(function: Callable[[Any], int], array: NDArray[Any]) -> NDArray[An
 
 def apply(graph: Graph, op: str, *arrays: NDArray[Any]) -> NDArray[Any]:
     """The nodes of an operation on every element, after broadcasting."""
-    shape = max((array.shape for array in arrays), key=len)
+    shapes = [array.shape for array in arrays]
+    shape = max(shapes, key=len)
     if not shape:
         return np.array(graph.apply(op, *[array.item() for array in arrays]), dtype=np.int64)
-    if any(array.shape not in ((), shape) for array in arrays):
+    if any(own not in ((), shape) for own in shapes):
         arrays = np.broadcast_arrays(*arrays)
         shape = arrays[0].shape
     size = math.prod(shape)

@@ -20,6 +20,9 @@ from multibody.tracing.matrices import kinds
 
 FLOAT64 = np.dtype(np.float64)
 _CONSTANT = frozenset(("const", "true", "false"))
+_ARITHMETIC = frozenset(("add", "sub", "mul", "div"))
+_REWRITABLE = frozenset(("const", "neg"))
+"""Arguments to which a rule of arithmetic may apply."""
 _bits = struct.Struct("d").pack
 
 
@@ -74,6 +77,10 @@ class Graph:
     def apply(self, op: str, *args: int) -> int:
         """The simplified node of an operation."""
         ops = self.op
+        if op in _ARITHMETIC:  # most operations, and no rule applies to most of these
+            a, b = args
+            if a != b and ops[a] not in _REWRITABLE and ops[b] not in _REWRITABLE:
+                return self.intern(op, (b, a) if a > b and op in COMMUTATIVE else args)
         for a in args:
             if ops[a] not in _CONSTANT:
                 break
