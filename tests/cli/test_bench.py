@@ -60,13 +60,15 @@ def test_errors_come_before_the_work(arguments: tuple[str, ...], said: str) -> N
 
 def test_times_are_those_of_the_calls() -> None:
     calls: list[str] = []
+    clock = [0.0]
+    seconds = {"short": 2e-6, "long": 2e-4}
 
-    def work(name: str, size: int) -> None:
+    def work(name: str) -> None:
         calls.append(name)
-        sum(range(size))
+        clock[0] += seconds[name]
 
-    sizes = {"short": 2_000, "long": 200_000}
-    times = _timing.in_turns({name: lambda n=name, s=size: work(n, s) for name, size in sizes.items()}, budget=0.02)
-    assert 20 < times["long"] / times["short"] < 500
-    assert calls.count("short") > calls.count("long") >= 20
+    times = _timing.in_turns({name: lambda n=name: work(n) for name in seconds}, 0.02, timer=lambda: clock[0])
+    assert times == pytest.approx(seconds)
+    assert calls.count("long") == pytest.approx(0.02 / 2e-4, rel=0.25)
+    assert calls.count("short") == pytest.approx(0.02 / 2e-6, rel=0.05)
     assert calls.index("long", calls.index("long") + 2) < len(calls) - calls[::-1].index("short")  # in turns

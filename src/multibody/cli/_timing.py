@@ -1,6 +1,7 @@
 """How long calls take."""
 
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from timeit import timeit
 from typing import Any
 
@@ -16,7 +17,9 @@ def reusing_arrays(kernel: Kernel, states: Sequence[Any]) -> Callable[[], Any]:
     return lambda: kernel(*args, out=out)
 
 
-def in_turns(functions: dict[str, Callable[[], Any]], budget: float = 0.2) -> dict[str, float]:
+def in_turns(
+    functions: dict[str, Callable[[], Any]], budget: float = 0.2, timer: Callable[[], float] = perf_counter
+) -> dict[str, float]:
     """The time of one call of each, in s: the least mean of several runs.
 
     The functions take turns, so that what else happens on the machine troubles all of them alike.
@@ -24,13 +27,14 @@ def in_turns(functions: dict[str, Callable[[], Any]], budget: float = 0.2) -> di
     Args:
         functions: by name.
         budget: about how many seconds the runs of each function take together.
+        timer: the clock, in s.
     """
     calls, best = {}, {}
     for name, function in functions.items():
         function()
-        best[name] = timeit(function, number=1)
+        best[name] = timeit(function, timer=timer, number=1)
         calls[name] = max(1, int(budget / TURNS / max(best[name], 1e-7)))
     for _ in range(TURNS):
         for name, function in functions.items():
-            best[name] = min(best[name], timeit(function, number=calls[name]) / calls[name])
+            best[name] = min(best[name], timeit(function, timer=timer, number=calls[name]) / calls[name])
     return best
