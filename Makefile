@@ -25,7 +25,7 @@ browser:
 		{ apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 || \
 		echo "chromium could not be installed: the tests of the viewer in a browser will be skipped"
 
-# Lint, spelling, the site with its links; the tests run doctests, the examples of pages and the commands of README.md.
+# Lint, spelling, language, the site with its links; the tests run doctests, the examples of pages and the commands of README.md.
 check: lint docs
 	$(PYTEST) -m "not slow"
 
@@ -33,6 +33,9 @@ lint: $(VENV)/.ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
+	$(BIN)/python tools/language.py
+	$(BIN)/python tools/summaries.py --clean
+	$(BIN)/python tools/prose.py --clean
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 

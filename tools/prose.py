@@ -1,9 +1,10 @@
 """Count what can be counted of the prose: long sentences, and words that the style replaces.
 
     python tools/prose.py [PATH ...]    the violations in pages and sources, or in all of them
+    python tools/prose.py --clean       in the places that are free of them, as `make lint` runs it
     python tools/prose.py --counts      a table: sentences, share of long ones, violations
 
-language.toml has the limits and the words; tests/project/test_prose.py keeps the places under `clean` free of these.
+language.toml has the limits, the words and the clean places.
 """
 
 import ast
@@ -17,6 +18,10 @@ from language import DOCUMENTED, ROOT, RULES
 
 PROSE = RULES["prose"]
 REPLACED = [(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), better) for pattern, better in PROSE["replace"].items()]
+FIRST_WORDS = re.compile(rf"(?:{'|'.join(PROSE['first_words'])})\b")
+MARK = re.compile(r"[;:](?=\s)")
+LABEL = re.compile(r"[^;:]{1,30}?: ")
+"""The name before the text of an item or message, as in "dt: expected a positive number"."""
 CODE = "CODE"
 """The word that stands for a piece of code or a formula in a sentence."""
 RAISED = ("Error", "Warning", "Exception")
@@ -39,6 +44,10 @@ class Sentence:
         """What breaks the rules for prose."""
         if self.words > PROSE["max_words"]:
             yield f"{self.words} words, at most {PROSE['max_words']} are allowed"
+        if FIRST_WORDS.match(self.text) and not self.text.endswith("?"):
+            yield f"begins with {self.text.split()[0]!r}: begin with the subject"
+        if len(MARK.findall(LABEL.sub("", self.text))) > PROSE["max_marks"]:
+            yield f"more than {PROSE['max_marks']} colon or semicolon: make two sentences of it"
         for pattern, better in REPLACED:
             if found := pattern.search(self.text):
                 yield f"{found[0]!r}: {better}"
@@ -178,7 +187,8 @@ def main(arguments: list[str]) -> int:
             wrong = sum(1 for sentence in every for _ in sentence.violations())
             print(f"{place:24} {len(every):6} sentences  {long / max(len(every), 1):6.1%} long  {wrong:5} violations")
         return 0
-    found = list(violations(files(arguments)))
+    sets = [[place] for place in PROSE["clean"]] if arguments == ["--clean"] else [arguments]
+    found = [violation for places in sets for violation in violations(files(places))]
     print(*found, sep="\n", end="\n" if found else "")
     return bool(found)
 

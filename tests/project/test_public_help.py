@@ -3,44 +3,22 @@
 import inspect
 import pydoc
 import re
-from collections.abc import Iterator
-from types import ModuleType
+import sys
+from pathlib import Path
 from typing import Any
 
 import multibody as mb
 from multibody._signatures import WIDTH
 
-OURS = "multibody"
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+from public_names import public_things
+
 COLUMNS = 100
 CLASS_LINE = re.compile(r"[ |]*(class )?[\w.]+\([\w., ]+\)")
 """A class with its bases, in the list of a module or above its members: pydoc writes it of the names of files."""
 
 
-def public_names(module: ModuleType) -> list[str]:
-    """The names that a module lists, or those of its own functions and classes."""
-    own = [name for name in vars(module) if getattr(getattr(module, name), "__module__", None) == module.__name__]
-    return [name for name in getattr(module, "__all__", own) if not name.startswith("_")]
-
-
-def public_things(module: ModuleType, seen: set[Any]) -> Iterator[tuple[str, Any]]:
-    """Functions, classes and methods of a module and of the modules that it lists, and these modules."""
-    for name in public_names(module):
-        value, path = getattr(module, name), f"{module.__name__}.{name}"
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if inspect.ismodule(value) and value.__name__.startswith(OURS):
-            yield path, value
-            yield from public_things(value, seen)
-        elif callable(value) and str(getattr(value, "__module__", "")).startswith(OURS):
-            yield path, value
-            for key in dir(value) if inspect.isclass(value) else ():
-                method = getattr(value, key, None)
-                if not key.startswith("_") and inspect.isroutine(method):
-                    yield f"{path}.{key}", method
-
-
-THINGS = [("multibody", mb), *public_things(mb, set())]
+THINGS = [("multibody", mb), *public_things()]
 CALLABLES = [(path, value) for path, value in THINGS if not inspect.ismodule(value)]
 
 
