@@ -64,7 +64,7 @@ def complete(*words: str, cwd: Path | None = None) -> tuple[list[str], set[str]]
 
 def test_shells_complete_commands_robots_and_frames(tmp_path: Path) -> None:
     found, modules = complete("e")
-    assert found == ["eval", "export"]
+    assert found == ["eval", "equation", "export"]
     assert not {"numpy", *HEAVY} & modules
     found, modules = complete("view", "p")
     assert found == ["planar-arm", "puma-560", "panda"]

@@ -21,7 +21,7 @@ IMPORTED_AS = {"mujoco-core": "mujoco"}
 
 
 def test_the_commands_are_found() -> None:
-    commands = {"info", "view", "eval", "ik", "simulate", "derive", "export", "bench"}
+    commands = {"info", "view", "eval", "ik", "simulate", "derive", "export", "equation", "bench"}
     assert {command.split()[0] for command in COMMANDS} == commands
 
 

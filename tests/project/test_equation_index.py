@@ -1,6 +1,7 @@
-"""The equation index: its grammar, every problem that it must report, its page, and the state of this repository."""
+"""The equation index: every problem that it must report, its page, and the state of this repository."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,7 +38,6 @@ DATA = HEADER + (
     "Kindr,item,2,Two,definition\n"
     "Kindr,section,Angle-Axis Rates,Rates,definition\n"
 )
-ENTRIES = tool.read_entries(DATA)[0]
 CODE = {"src/multibody/a.py": 'def f():\n    """Computes.  [RD §1.1; RD 2.1]"""\n'}
 TESTS = {"tests/test_a.py": '"""[RD §1.1]"""\n\n\ndef test_f():\n    """[RD 2.1, Ex. 2.1.1]"""\n'}
 
@@ -52,6 +52,12 @@ def index():
 
 def test_this_repository_has_no_problems(index):
     assert not index.problems, "\n".join(index.problems)
+
+
+def test_every_entry_has_an_anchor_of_its_own(index):
+    anchors = [entry.anchor for entry in index.entries.values()]
+    assert len(anchors) == len(set(anchors)) > 900
+    assert all(re.fullmatch(r"[a-z0-9.-]+", anchor) for anchor in anchors)
 
 
 def test_titles_are_short(index):
@@ -72,95 +78,6 @@ def test_every_equation_of_the_documents_is_listed_once_and_in_order(index, docu
     assert [e.number for e in index.entries.values() if (e.document, e.kind) == (document, "equation")] == numbers
 
 
-# The grammar
-
-
-@each_case(
-    "tag, names",
-    [
-        ("[RD 2.1]", ["RD 2.1"]),
-        ("[RD §1.1]", ["RD §1.1"]),
-        ("[RD Ex. 2.1.1]", ["RD Ex. 2.1.1"]),
-        ("[Kindr item 2]", ["Kindr item 2"]),
-        ("[Kindr §Angle-Axis Rates]", ["Kindr §Angle-Axis Rates"]),
-        ("[RD 2.1, 2.3]", ["RD 2.1", "RD 2.3"]),
-        ("[RD 2.1-2.3]", ["RD 2.1", "RD 2.2", "RD 2.3"]),
-        ("[RD 2.1–2.2, 2.3]", ["RD 2.1", "RD 2.2", "RD 2.3"]),
-        ("[RD §1.1-1.2]", ["RD §1.1", "RD §1.2"]),
-        ("[Kindr item 1, 2, §Angle-Axis Rates]", ["Kindr item 1", "Kindr item 2", "Kindr §Angle-Axis Rates"]),
-        ("[RD 2.1; Kindr item 1-2]", ["RD 2.1", "Kindr item 1", "Kindr item 2"]),
-        ("[RD §1.1; RD 2.1]", ["RD §1.1", "RD 2.1"]),
-        ("[RD §1.1, RD 2.1]", ["RD §1.1", "RD 2.1"]),
-        ("[RD 2.1; 2.3]", ["RD 2.1", "RD 2.3"]),
-        ("[Kindr items 1, 2]", ["Kindr item 1", "Kindr item 2"]),
-    ],
-)
-def test_a_tag_stands_for_its_entries(tag, names):
-    assert tool.expand(tag, ENTRIES) == names
-
-
-@each_case(
-    "tag, message",
-    [
-        ("[RD 2.9]", "no entry RD 2.9"),
-        ("[RD §2.1]", "no entry RD §2.1"),
-        ("[RD Ex. 2.1.1, 2.1]", "no entry RD Ex. 2.1"),
-        ("[RD Ex 2.1.1]", "no entry RD Ex 2.1.1"),
-        ("[Kindr 1]", "no entry Kindr 1"),
-        ("[RD 2.1-2.9]", "no entry RD 2.9"),
-        ("[RD 2.1-2.2-2.3]", "no entry RD 2.1-2.2-2.3"),
-        ("[RD 2.3-2.1]", "runs backwards"),
-        ("[RD 2.1-2.1]", "runs backwards"),
-        ("[RD2.1]", "'RD2.1' is not a document"),
-        ("[RD 2.1; Book 2.2]", "no entry RD Book 2.2"),
-        ("[RD]", "names no entry"),
-        ("[RD §]", "names no entry"),
-        ("[RD 2.1;]", "names no entry"),
-        ("[RD 2.1,, 2.2]", "names no entry"),
-        ("[RD 2.1; Kindr]", "names no entry"),
-        ("[RD §1.1; 2.1]", "no entry RD §2.1"),
-        ("[RD 2.1", "does not close"),
-    ],
-)
-def test_a_wrong_tag_is_refused(tag, message):
-    with pytest.raises(tool.TagError, match=message):
-        tool.expand(tag, ENTRIES)
-
-
-SOURCE = '''"""A module.  [RD 1]"""
-
-name = "[RD 2]"  # [RD 3]
-
-
-class Pose:
-    """A pose.
-
-    [RD 4,
-    5]
-    """
-
-    @decorated(1)  # [RD 6]
-    def inverse(self):
-        """[0, π], [RDX 7], [Kindr 8] and [QT9]"""
-
-    size = 3
-    """[MDN 10"""
-'''
-
-
-def test_tags_are_found_in_docstrings_and_comments_with_line_and_scope():
-    found = [(tag.text, tag.line, tag.scope) for tag in tool.find_tags(SOURCE, "src/a.py")]
-    assert found == [
-        ("[RD 1]", 1, ""),
-        ("[RD 3]", 3, ""),
-        ("[RD 4, 5]", 9, "Pose"),
-        ("[RD 6]", 13, "Pose.inverse"),
-        ("[Kindr 8]", 15, "Pose.inverse"),
-        ("[QT9]", 15, "Pose.inverse"),
-        ("[MDN 10", 18, "Pose"),
-    ]
-
-
 # The problems
 
 
@@ -171,11 +88,11 @@ def test_a_tree_where_all_is_tagged_has_no_problems():
 @each_case(
     "row, message",
     [
-        ("RD,equation,2.1,First again,code", "docs/equations.csv:12: RD 2.1 is already on line 3"),
-        ("RD,theorem,1,A,prose", "docs/equations.csv:12: unknown kind 'theorem'"),
-        ("RD,equation,2.4,A,done", "docs/equations.csv:12: unknown state 'done'"),
-        ("Book,equation,2.4,A,code", "docs/equations.csv:12: unknown document 'Book'"),
-        ("RD,equation,2.4,A, B,code", "docs/equations.csv:12: 6 fields"),
+        ("RD,equation,2.1,First again,code", "equations.csv:12: RD 2.1 is already on line 3"),
+        ("RD,theorem,1,A,prose", "equations.csv:12: unknown kind 'theorem'"),
+        ("RD,equation,2.4,A,done", "equations.csv:12: unknown state 'done'"),
+        ("Book,equation,2.4,A,code", "equations.csv:12: unknown document 'Book'"),
+        ("RD,equation,2.4,A, B,code", "equations.csv:12: 6 fields"),
     ],
 )
 def test_a_wrong_row_is_reported_with_its_line(row, message):
@@ -195,15 +112,13 @@ def test_a_tag_that_names_nothing_is_reported_with_its_place(folder, tag, messag
 
 def test_an_entry_in_code_without_a_tag_in_src_is_reported():
     code = {"src/multibody/a.py": '"""[RD §1.1]"""'}
-    assert tool.build(DATA, code, TESTS).problems == [
-        "docs/equations.csv:3: RD 2.1 is 'code', but no tag in src says where"
-    ]
+    assert tool.build(DATA, code, TESTS).problems == ["equations.csv:3: RD 2.1 is 'code', but no tag in src says where"]
 
 
 def test_an_entry_in_code_without_a_tag_in_tests_is_reported():
     tests = {"tests/test_a.py": '"""[RD §1.1; RD Ex. 2.1.1]"""'}
     assert tool.build(DATA, CODE, tests).problems == [
-        "docs/equations.csv:3: RD 2.1 is 'code', but no tag in tests says which test shows it"
+        "equations.csv:3: RD 2.1 is 'code', but no tag in tests says which test shows it"
     ]
 
 
@@ -216,24 +131,29 @@ def test_a_worked_example_needs_a_test_and_no_code():
 def test_an_entry_to_come_that_is_tagged_in_src_is_reported():
     code = CODE | {"src/multibody/b.py": "\n# [RD 2.3]\n"}
     assert tool.build(DATA, code, TESTS).problems == [
-        "src/multibody/b.py:2: [RD 2.3]: RD 2.3 is 'later' in docs/equations.csv:7"
+        "src/multibody/b.py:2: [RD 2.3]: RD 2.3 is 'later' in equations.csv:7"
     ]
 
 
 # The page and the commands
 
 
+def link(anchor, text):
+    return f'<a id="{anchor}" href="#{anchor}">{text}</a>'
+
+
 def test_the_page_shows_places_and_states():
     page = tool.render(tool.build(DATA, CODE, TESTS)).splitlines()
     f = '<a href="sources/src/multibody/a.py.html#f">`a.f`</a>'
     test_f = '<a href="sources/tests/test_a.py.html#test_f">`test_a.py::test_f`</a>'
-    assert f'| §1.1 | Operators | {f} | <a href="sources/tests/test_a.py.html">`test_a.py`</a> | in code |' in page
-    assert f"| 2.1 | First | {f} | {test_f} | in code |" in page
-    assert f"| Ex. 2.1.1 | Numbers |  | {test_f} | in code |" in page
-    assert "| 2.2 | Second |  |  | derivation step |" in page
-    assert "| 2.3 | Third |  |  | to come |" in page
-    assert "| §1.2 | Names |  |  | text |" in page
-    assert "| item 1 | One |  |  | definition |" in page
+    module = '<a href="sources/tests/test_a.py.html">`test_a.py`</a>'
+    assert f"| {link('rd-section-1.1', '§1.1')} | Operators | {f} | {module} | in code |" in page
+    assert f"| {link('rd-2.1', '2.1')} | First | {f} | {test_f} | in code |" in page
+    assert f"| {link('rd-example-2.1.1', 'Ex. 2.1.1')} | Numbers |  | {test_f} | in code |" in page
+    assert f"| {link('rd-2.2', '2.2')} | Second |  |  | derivation step |" in page
+    assert f"| {link('rd-2.3', '2.3')} | Third |  |  | to come |" in page
+    assert f"| {link('rd-section-1.2', '§1.2')} | Names |  |  | text |" in page
+    assert f"| {link('kindr-item-1', 'item 1')} | One |  |  | definition |" in page
     assert "| RD | 6 | 3 | 0 | 1 | 1 | 1 | 3 |" in page
 
 
@@ -263,7 +183,7 @@ def test_every_place_is_an_anchor_of_a_page_of_sources(index):
 def tree(tmp_path):
     """A copy of the tool in a small tree of its own."""
     for path, text in {
-        "docs/equations.csv": DATA,
+        "src/multibody/textbook/equations.csv": DATA,
         "docs/equation_index.py": TOOL.read_text(encoding="utf-8"),
         **CODE,
         **TESTS,

@@ -16,6 +16,7 @@ COMMANDS = {
     "eval": "Compute pose, Jacobian, mass matrix, bias, gravity and torque at one state.",
     "ik": "Find joint values at which a frame has a position, a rotation, or both.",
     "derive": "Derive equations of motion as formulas, by each method of the documents.",
+    "equation": "Show an equation of the documents: its code, its tests, and the pages that cite it.",
     "export": "Write a quantity of a robot as code that needs nothing of this library: C, NumPy or SymPy.",
     "simulate": "Simulate a robot: drop it on the ground, or let it swing, with friction, damping and joint limits.",
     "sweep": "Run the study of a script.",
