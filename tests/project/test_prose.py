@@ -53,6 +53,15 @@ def test_violations_are_long_sentences_and_replaced_words():
     told = prose.Sentence(Path("a.md"), 1, "The user is told some 45 times.")
     assert [violation.partition(":")[0] for violation in told.violations()] == ["'told'", "'some 45'"]
 
+    for text, reported in (
+        ("What differs is an argument.", 1),
+        ("What differs?", 0),
+        ("Whatever differs is an argument.", 0),
+        ("dt: expected a positive number; got 0", 0),
+        ("The step is fixed: it is in s; the default is 1 ms.", 1),
+    ):
+        assert len(list(prose.Sentence(Path("a.md"), 1, text).violations())) == reported, text
+
 
 def test_clean_places_have_no_violations():
     for place in prose.PROSE["clean"]:
