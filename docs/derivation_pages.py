@@ -30,7 +30,7 @@ LARGE = ("branching-hinges",)
 
 
 def found(system: System) -> list[Equations]:
-    """What the methods that fit give."""
+    """Derive the equations by all methods that fit."""
     return [equations(system, method) for method in applicable(system)]
 
 
@@ -51,7 +51,7 @@ def page(name: str, derived: list[Equations]) -> str:
         f"# {named.title}",
         "\n".join(code),
         _markdown(shown),
-        "## The methods agree",
+        "## Agreement of the methods",
         _agreement(derived),
         *_linear(simple),
     ]
@@ -78,7 +78,7 @@ def _capital(text: str) -> str:
 
 
 def _linear(equations: Equations) -> list[str]:
-    """Where the system can rest, when that has a formula."""
+    """Linearise about the equilibria, if these have formulas."""
     try:
         places = printing.linearisation_page.places(equations)
     except InputError:
@@ -86,7 +86,7 @@ def _linear(equations: Equations) -> list[str]:
     if not 0 < len(places) <= 4 or any(equations.system.units):
         return []
     blocks = printing.linearisation_page.linear(equations, printing.layout_of(equations), places)
-    return ["## Close to rest", _markdown(blocks)]
+    return ["## Linearisation about equilibria", _markdown(blocks)]
 
 
 def _markdown(blocks: Iterable[Block]) -> str:
@@ -104,15 +104,16 @@ def _markdown(blocks: Iterable[Block]) -> str:
 
 def _agreement(derived: list[Equations]) -> str:
     first = derived[0]
-    rows = ["| method | terms | operations | from the first | from `rnea` |", "|---|---:|---:|---:|---:|"]
+    rows = ["| method | terms | operations | deviation from the first | deviation from `rnea` |"]
+    rows += ["|---|---:|---:|---:|---:|"]
     for each in derived:
         apart = equal(first, each, symbolic=False).numeric
         cells = each.method, terms(each), each.ops, _number(apart), _number(from_algorithms(each))
         rows.append(f"| {' | '.join(map(str, cells))} |")
     rows += [
         "",
-        "Terms are those of $M$, $b$ and $g$; operations those of $M \\dot v + b + g$ as native code; then the largest "
-        "relative difference, at random states, from the method above all, and from the library's recursion.",
+        "*Terms* counts the terms of $M$, $b$ and $g$, and *operations* those of $M \\dot v + b + g$ as native code. "
+        "Deviations are the largest relative differences at random states.",
     ]
     return "\n".join(rows)
 

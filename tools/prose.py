@@ -20,7 +20,7 @@ PROSE = RULES["prose"]
 REPLACED = [(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), better) for pattern, better in PROSE["replace"].items()]
 FIRST_WORDS = re.compile(rf"(?:{'|'.join(PROSE['first_words'])})\b")
 MARK = re.compile(r"[;:](?=\s)")
-LABEL = re.compile(r"[^;:]{1,30}?: ")
+LABEL = re.compile(r"^(?:[^\s;:]+ ){0,2}[^\s;:]+: ")
 """The name before the text of an item or message, as in "dt: expected a positive number"."""
 CODE = "CODE"
 """The word that stands for a piece of code or a formula in a sentence."""
@@ -46,7 +46,7 @@ class Sentence:
             yield f"{self.words} words, at most {PROSE['max_words']} are allowed"
         if FIRST_WORDS.match(self.text) and not self.text.endswith("?"):
             yield f"begins with {self.text.split()[0]!r}: begin with the subject"
-        if len(MARK.findall(LABEL.sub("", self.text))) > PROSE["max_marks"]:
+        if len(MARK.findall(LABEL.sub("", self.text, count=1))) > PROSE["max_marks"]:
             yield f"more than {PROSE['max_marks']} colon or semicolon: make two sentences of it"
         for pattern, better in REPLACED:
             if found := pattern.search(self.text):
