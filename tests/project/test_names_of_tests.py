@@ -218,7 +218,6 @@ ELSEWHERE = {
     "sweep/designs/sobol.py": "sweep/test_samples.py",
     "sweep/errors.py": "sweep/test_failures.py",
     "sweep/evaluation.py": "sweep/test_failures.py",
-    "sweep/executors/dask_plugin.py": "sweep/test_dask.py",
     "sweep/executors/dask_worker.py": "sweep/test_dask.py",
     "sweep/executors/executor.py": "sweep/test_executors.py",
     "sweep/executors/futures.py": "sweep/test_executors.py",

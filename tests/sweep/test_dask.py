@@ -46,14 +46,14 @@ def test_bits_are_those_of_one_process(cluster, tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_a_chunk_that_is_done_costs_a_token(tmp_path):
     """Dask computes tasks of lost workers again: the mark says that there is nothing to do."""
-    from multibody.sweep.chunks import ChunkTask, Job, compute
+    from multibody.sweep.chunks import ChunkTask, Job, evaluate, write
     from multibody.sweep.shipping import pack, unpack
 
     study = sweep.Study(studies.plain, sweep.uniform(100, x=(0, 1)), tmp_path / "a.zarr", chunk=50)
     study.run()
     before = [commit.seconds for commit in study.record.commits()]
     work = unpack(pack(Job(studies.nasty, study.samples, 0, True, study.path), {}, None))
-    assert compute(work, ChunkTask(1)).state == "found"
+    assert write(evaluate(work, ChunkTask(1))).state == "found"
     assert [commit.seconds for commit in study.record.commits()] == before
 
 

@@ -10,7 +10,7 @@ import pytest
 from multibody import sweep
 from multibody.errors import InputError
 from multibody.sweep import attempts, scheduler
-from multibody.sweep.chunks import Job, compute
+from multibody.sweep.chunks import Job, evaluate, write
 from multibody.sweep.executors.executor import ChunkExecutor, lost
 from multibody.sweep.executors.in_process import InProcess
 from multibody.sweep.preparation import job_for
@@ -97,7 +97,7 @@ class Losing(ChunkExecutor):
     def submit(self, task):
         self.tries[task.chunk] = self.tries.get(task.chunk, 0) + 1
         is_lost = self.is_lost(task.chunk, self.tries[task.chunk])
-        self.results.append(lost(task.chunk, "gone") if is_lost else compute(self.job, task))
+        self.results.append(lost(task.chunk, "gone") if is_lost else write(evaluate(self.job, task)))
 
     def collect(self):
         results, self.results = self.results[::-1], []

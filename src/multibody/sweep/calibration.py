@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multibody.compiler.cache import code_cache
 from multibody.errors import InputError
@@ -157,19 +156,12 @@ class _Calls:
             reason = REASONS[self.log.reasons.get(span, "died")]
             raise Deadly(f"samples {span[0]} to {span[1] - 1}: {reason}")
         index = np.arange(*span)
-        rows = self._rows(index)
+        rows = self.job.rows(index, self.sample)
         self.log.begin(*span)
         try:
             return rows, call_function(self.job.function, rows, self.job.seed, index)
         finally:
             self.log.end(*span)
-
-    def _rows(self, index: NDArray[np.int64]) -> Sample:
-        if self.sample is not None:
-            return {name: x[: len(index)] for name, x in self.sample.items()}
-        if self.job.samples is None:
-            raise InputError("samples: expected those of the first calls")
-        return self.job.samples.rows(index)
 
 
 def peak_memory(platform: str = sys.platform) -> int:

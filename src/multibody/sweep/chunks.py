@@ -35,6 +35,14 @@ class Job:
     cpu: str | None = None
     """The class of processor that may compute; None for any."""
 
+    def rows(self, index: NDArray[np.int64], sent: Sample | None) -> Sample:
+        """The samples of consecutive indices: the first of those that came with a task, or computed ones."""
+        if sent is not None:
+            return {name: x[: len(index)] for name, x in sent.items()}
+        if self.samples is None:
+            raise StoreError("a task came without its samples")
+        return self.samples.rows(index)
+
 
 Watch = Callable[[bool], None]
 """Called with True before each call of the function and with False after it, by whoever limits its time."""
@@ -108,8 +116,8 @@ class ChunkTask(Task):
         index = np.arange(start, stop)
         before = time.perf_counter()
         log = attempts.AttemptLog(self.log(job.path), (start, stop), watch)
-        rows = commits.empty(store, stop - start)
-        evaluation = Evaluation(job.function, job.seed, index, self._sample(job, index), rows, log, store)
+        rows = {column: column.empty(stop - start) for column in store.columns}
+        evaluation = Evaluation(job.function, job.seed, index, job.rows(index, self.sample), rows, log, store)
         try:
             _fill(evaluation, commit)
             if self.check_alone:
@@ -124,13 +132,6 @@ class ChunkTask(Task):
         evaluation.commit = ChunkCommit(self.chunk, {}, failures, seconds, cpu, job.generation, attempts.process_name())
         return evaluation
 
-    def _sample(self, job: Job, index: NDArray[np.int64]) -> Sample:
-        if self.sample is not None:
-            return self.sample
-        if job.samples is None:
-            raise StoreError("a chunk came without its samples")
-        return job.samples.rows(index)
-
 
 def evaluate(job: Job, task: Task, watch: Watch = unwatched) -> Evaluation | ChunkResult:
     """Evaluate a task; an error that is no sample's becomes a result."""
@@ -140,8 +141,10 @@ def evaluate(job: Job, task: Task, watch: Watch = unwatched) -> Evaluation | Chu
         return _raised(task.chunk, error)
 
 
-def write(computed: Evaluation) -> ChunkResult:
-    """Write a chunk, commit it, and remove its attempt log; an error becomes a result."""
+def write(computed: Evaluation | ChunkResult) -> ChunkResult:
+    """Write a chunk, commit it, and remove its attempt log; an error becomes a result, and a result stays one."""
+    if isinstance(computed, ChunkResult):
+        return computed
     try:
         commit = commits.write(computed.store, computed.rows, computed.commit)
     except Exception as error:
@@ -149,12 +152,6 @@ def write(computed: Evaluation) -> ChunkResult:
     finally:
         computed.log.close(remove=True)
     return _result(commit, len(computed.index), "done")._replace(dependent=computed.dependent)
-
-
-def compute(job: Job, task: Task) -> ChunkResult:
-    """Compute a chunk and write it, unless it is done already."""
-    computed = evaluate(job, task)
-    return computed if isinstance(computed, ChunkResult) else write(computed)
 
 
 def _raised(chunk: int, error: Exception) -> ChunkResult:

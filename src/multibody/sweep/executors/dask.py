@@ -17,8 +17,6 @@ from multibody.errors import InputError, missing_package
 from multibody.sweep import attempts
 from multibody.sweep.chunks import ChunkResult, Job, Task
 from multibody.sweep.errors import SweepError, SweepWarning
-from multibody.sweep.executors import dask_worker
-from multibody.sweep.executors.dask_worker import WorkerLost
 from multibody.sweep.executors.executor import POLL_INTERVAL, ChunkExecutor, lost
 from multibody.sweep.retries import MAX_SCHEDULER_ABSENCE, MAX_WORKER_ABSENCE
 from multibody.sweep.shipping import pack
@@ -31,14 +29,6 @@ COUNT_INTERVAL = 5.0
 """The time between two counts of the workers, in s."""
 
 log = logging.getLogger("multibody.sweep")
-
-
-def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise missing_package("a cluster needs Dask", "sweep", "distributed") from None
-    return distributed
 
 
 def is_cluster(executor: Any) -> bool:
@@ -63,7 +53,13 @@ class Dask(ChunkExecutor):
             path: of the store.
             limit: in s, for a call of the function: workers under a nanny end themselves after it.
         """
-        self._distributed = _distributed()
+        try:
+            import distributed
+
+            from multibody.sweep.executors import dask_worker
+        except ImportError:
+            raise missing_package("a cluster needs Dask", "sweep", "distributed") from None
+        self._distributed, self._worker = distributed, dask_worker
         address = getattr(client, "scheduler_address", client)
         self._address = address if isinstance(address, str) else None
         self._name, self._packed_job = "", b""
@@ -95,7 +91,7 @@ class Dask(ChunkExecutor):
         number = self._number
         key = f"{self._name}-{task.chunk}-{number}"
         try:
-            future = self._client.submit(dask_worker.compute, self._name, task, self._limit, pure=False, key=key)
+            future = self._client.submit(self._worker.compute, self._name, task, self._limit, pure=False, key=key)
         except Exception as error:  # a client that loses its scheduler raises errors of many kinds
             self._ended.put((number, error))
             self._under_way[number] = task, None
@@ -110,10 +106,7 @@ class Dask(ChunkExecutor):
                 number, future = self._ended.get(timeout=0.0 if results else POLL_INTERVAL)
                 task, _ = self._under_way.pop(number, (None, None))
                 if task is not None:
-                    try:
-                        results.append(self._gather(future))
-                    except WorkerLost as error:
-                        results.append(lost(task.chunk, str(error)))
+                    results.append(self._gather(task, future))
         self._stay_connected()
         self._count()
         return results
@@ -137,21 +130,20 @@ class Dask(ChunkExecutor):
             with contextlib.suppress(Exception):  # the scheduler may be gone
                 self._client.unregister_worker_plugin(self._name)
 
-    def _gather(self, future: Any) -> Any:
-        """The result of a future; WorkerLost if the task can be tried again."""
-        if isinstance(future, Exception):
-            self._is_new = True
-            raise WorkerLost(f"the scheduler took no task: {future}")
+    def _gather(self, task: Task, future: Any) -> ChunkResult:
+        """The result of a future, or that its worker or scheduler is lost, so that the task can be tried again."""
         try:
-            return future.result(timeout=GATHER_TIMEOUT)
+            if not isinstance(future, Exception):
+                return future.result(timeout=GATHER_TIMEOUT)
+            reason = f"the scheduler took no task: {future}"
         except (self._distributed.scheduler.KilledWorker, TimeoutError, OSError) as error:
-            raise WorkerLost(f"a worker was lost: {error}") from None
+            return lost(task.chunk, f"a worker was lost: {error}")
         except (asyncio.CancelledError, CancelledError) as error:
-            self._is_new = True
-            raise WorkerLost(f"the scheduler lost a task: {error}") from None
-        except WorkerLost:
-            self._is_new = True
-            raise
+            reason = f"the scheduler lost a task: {error}"
+        except self._worker.StudyMissing as error:
+            reason = str(error)
+        self._is_new = True
+        return lost(task.chunk, reason)
 
     def _stay_connected(self) -> None:
         """Reconnect if the scheduler is gone, and register the study with a new one.
@@ -191,10 +183,8 @@ class Dask(ChunkExecutor):
 
         A worker that dies meanwhile interrupts this, although the scheduler has the study; then it is repeated later.
         """
-        from multibody.sweep.executors.dask_plugin import StudyPlugin
-
         try:
-            self._client.register_plugin(StudyPlugin(self._name, self._packed_job), name=self._name)
+            self._client.register_plugin(self._worker.StudyPlugin(self._name, self._packed_job), name=self._name)
             self._is_new = False
         except (OSError, TimeoutError) as error:
             log.info("not all workers could be given the study: %s", error)

@@ -1,4 +1,4 @@
-"""Functions that run on the workers of a Dask cluster: they keep studies, compute chunks, and enforce limits."""
+"""The part that runs on the workers of a Dask cluster: it keeps studies, computes chunks, and enforces limits."""
 
 import contextlib
 import math
@@ -8,6 +8,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import dask.config
+import psutil
+from distributed import Worker, WorkerPlugin, get_worker, secede
 
 from multibody.sweep import attempts
 from multibody.sweep.chunks import ChunkResult, Task, Watch, evaluate, unwatched, write
@@ -27,18 +31,23 @@ _imported = time.monotonic()
 """The time at which this worker registered, or later."""
 
 
-class WorkerLost(SweepError):  # noqa: N818  another worker may succeed
-    """A worker that died, or has no study yet, so that its task can be tried again."""
+class StudyMissing(SweepError):  # noqa: N818  another worker may succeed
+    """A worker that has no study yet, so that its task can be tried again."""
 
 
-def receive(name: str, packed_job: bytes) -> None:
-    """Keep a packed study."""
-    _packed_jobs[name] = packed_job
+class StudyPlugin(WorkerPlugin):
+    """Keeps a packed study on all workers of a cluster, now and in future."""
 
+    def __init__(self, name: str, packed_job: bytes) -> None:
+        self.name, self.packed_job = name, packed_job
 
-def forget(name: str) -> None:
-    """Drop a study that is over."""
-    _packed_jobs.pop(name, None)
+    def setup(self, worker: Worker) -> None:
+        del worker
+        _packed_jobs[self.name] = self.packed_job
+
+    def teardown(self, worker: Worker) -> None:
+        del worker
+        _packed_jobs.pop(self.name, None)
 
 
 def compute(name: str, task: Task, limit: float | None) -> ChunkResult:
@@ -51,8 +60,6 @@ def compute(name: str, task: Task, limit: float | None) -> ChunkResult:
         computed = evaluate(job, task, watch)
     if isinstance(computed, ChunkResult):
         return computed
-    from distributed import secede
-
     secede()  # so that the next chunk is computed while this one is written
     return write(computed)
 
@@ -61,14 +68,11 @@ def _packed_job(name: str) -> bytes:
     try:
         return _packed_jobs[name]
     except KeyError:
-        raise WorkerLost("a worker has not got the study yet") from None
+        raise StudyMissing("a worker has not got the study yet") from None
 
 
 def _settle() -> None:
     """Wait until the nanny of this worker, if it has one, has noticed it."""
-    import psutil
-    from distributed import get_worker
-
     if not get_worker().nanny:
         return
     age = time.time() - psutil.Process().create_time()
@@ -88,8 +92,6 @@ def _guard(limit: float | None, log: Path) -> Iterator[Watch]:
     Yields:
         A function for True before each call, and False after it.
     """
-    from distributed import get_worker
-
     worker = get_worker()
     max_memory = _max_memory(worker)
     if not worker.nanny or (limit is None and max_memory == math.inf):
@@ -136,15 +138,11 @@ class _Guard:
 
 def _memory() -> int:
     """The memory of this process, in bytes."""
-    import psutil
-
     return psutil.Process().memory_info().rss
 
 
 def _max_memory(worker: Any) -> float:
     """The memory at which a nanny ends a worker, in bytes."""
-    import dask.config
-
     fraction = dask.config.get("distributed.worker.memory.terminate", False)
     limit = worker.memory_manager.memory_limit
     return float(fraction) * limit if fraction and limit else math.inf

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, final
 
 from multibody.sweep import attempts
-from multibody.sweep.chunks import ChunkResult, Job, Task, compute
+from multibody.sweep.chunks import ChunkResult, Job, Task, evaluate, write
 from multibody.sweep.cpu import available_cores
 from multibody.sweep.errors import SweepError
 from multibody.sweep.executors.executor import POLL_INTERVAL, ChunkExecutor
@@ -72,7 +72,7 @@ class Futures(ChunkExecutor):
 
 
 def _compute(packed_job: bytes, task: Task) -> ChunkResult:
-    return compute(unpack(packed_job), task)
+    return write(evaluate(unpack(packed_job), task))
 
 
 def _broken(error: BaseException) -> SweepError:

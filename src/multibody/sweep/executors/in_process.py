@@ -5,7 +5,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, final
 
 from multibody.sweep.chunks import ChunkResult, Job, Task, evaluate, write
-from multibody.sweep.evaluation import Evaluation
 from multibody.sweep.executors.executor import ChunkExecutor
 
 
@@ -32,11 +31,7 @@ class InProcess(ChunkExecutor):
     def collect(self) -> list[ChunkResult]:
         results = []
         if self._tasks:
-            computed = evaluate(self._job, self._tasks.popleft())
-            if isinstance(computed, Evaluation):
-                self._writing.append(self._writer.submit(write, computed))
-            else:
-                results.append(computed)
+            self._writing.append(self._writer.submit(write, evaluate(self._job, self._tasks.popleft())))
         while self._writing and (self._writing[0].done() or len(self._writing) > 1 or not self._tasks):
             results.append(self._writing.popleft().result())
         return results

@@ -52,7 +52,7 @@ def main(handle: int) -> None:
             if isinstance(computed, Evaluation) and writes_behind:
                 writer.take(computed)
             else:
-                send(write(computed) if isinstance(computed, Evaluation) else computed)
+                send(write(computed))
 
 
 class _Writer:

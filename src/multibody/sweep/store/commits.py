@@ -7,7 +7,6 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from multibody.sweep.errors import StoreError
@@ -114,11 +113,6 @@ def damage(store: Store, k: int) -> str | None:
 def revoke(store: Store, k: int) -> None:
     """Remove the commit of a chunk, so that it is computed again."""
     commit_file(store, k).unlink(missing_ok=True)
-
-
-def empty(store: Store, count: int) -> dict[Column, NDArray[Any]]:
-    """Arrays for so many samples, filled with the value that stands for no result."""
-    return {column: np.full((count, *column.shape), column.fill, column.dtype) for column in store.columns}
 
 
 def _damaged(store: Store, k: int) -> str:

@@ -55,6 +55,10 @@ class Column(NamedTuple):
         """The value of a sample without a result: NaN, or zero if the type has no NaN."""
         return np.nan if self.dtype.kind in "fc" else self.dtype.type(0)
 
+    def empty(self, count: int) -> NDArray[Any]:
+        """Samples without results."""
+        return np.full((count, *self.shape), self.fill, self.dtype)
+
 
 @final
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ def encode(column: Column, rows: NDArray[Any], chunk: int) -> tuple[bytes, bytes
     kind = column.dtype.newbyteorder("<")
     data = np.asarray(rows, kind).tobytes()
     if len(rows) < chunk:
-        data += np.full((chunk - len(rows), *column.shape), column.fill, kind).tobytes()
+        data += column.empty(chunk - len(rows)).astype(kind).tobytes()
     return data, crc(data)
 
 
@@ -158,13 +162,12 @@ def create(path: Path, header: Mapping[str, Any]) -> Store:
         for group in ("results", "samples"):
             root.create_group(group)
         for column in store.columns:
-            fill = None if column.dtype.kind in "fc" else column.fill
             root.create_array(
                 f"{column.group}/{column.name}",
                 shape=(store.n, *column.shape),
                 chunks=(store.chunk, *(max(1, size) for size in column.shape)),
                 dtype=column.dtype,
-                fill_value=np.nan if fill is None else fill,
+                fill_value=column.fill,
                 compressors=[Crc32cCodec()],
                 chunk_key_encoding={"name": "default", "configuration": {"separator": "."}},
                 dimension_names=["sample", *(f"{column.name}_{k}" for k in range(len(column.shape)))],

@@ -104,13 +104,12 @@ class Record:
 
     def sample(self, index: int) -> Sample:
         """One sample."""
-        source = self.samples()
-        return source[index] if source else {name: x[index] for name, x in self._arrays("samples", False).items()}
+        return self.parameters(index, partial=False)
 
-    def parameters(self, index: Any = slice(None)) -> dict[str, Any]:
+    def parameters(self, index: Any = slice(None), partial: bool = True) -> dict[str, Any]:
         """The samples, by name, of some indices or of all."""
         source = self.samples()
-        return source[index] if source else {name: x[index] for name, x in self._arrays("samples", True).items()}
+        return source[index] if source else {name: x[index] for name, x in self._arrays("samples", partial).items()}
 
     def failures(self) -> list[FailedSample]:
         """The samples that failed."""

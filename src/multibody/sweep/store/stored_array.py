@@ -76,4 +76,4 @@ class StoredArray:
                 f"{self._store.path}: samples {start} to {stop - 1} are not computed yet: study.run() computes them, "
                 "results(partial=True) has NaN, or zero, in their place"
             )
-        return np.full((stop - start, *self._column.shape), self._column.fill, self.dtype)
+        return self._column.empty(stop - start)
