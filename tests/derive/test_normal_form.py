@@ -246,7 +246,7 @@ def test_sums_and_products_of_forms_are_exact():
     assert forms.total([third, third, third]) == forms.monomial(0, 1, K=1)
     assert not forms.total([third, forms.scaled(third, -1)]).parts
     with pytest.raises(forms.TooLargeError):
-        forms.product(
+        forms.product_to_sum(
             forms.total([third, forms.monomial(1)]),
             forms.total([third, forms.monomial(2)]),
             most=2,

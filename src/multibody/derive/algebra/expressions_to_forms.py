@@ -10,6 +10,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
+from multibody.derive.algebra.subexpressions import subexpressions
 from multibody.derive.algebra.trigonometric_polynomials import (
     BITS,
     Form,
@@ -20,7 +21,7 @@ from multibody.derive.algebra.trigonometric_polynomials import (
     entry,
     monomial,
     pack,
-    product,
+    product_to_sum,
     scaled,
     total,
     unpack,
@@ -112,7 +113,7 @@ class FormReader:
 
     def times(self, f: Form, g: Form) -> Form:
         """f g, where what is known of the generators is used."""
-        result = product(f, g, self.most)
+        result = product_to_sum(f, g, self.most)
         for i, (n, value) in self.relations.items():
             while len(split := by_power(result, i, n)) > 1 or (split and 0 not in split):
                 pieces = [split.pop(0, Form({}))]
@@ -287,21 +288,10 @@ def _exact(x: Any) -> Fraction:
 def _survey(expressions: Iterable[Any]) -> tuple[int, bool]:
     """The number of which every angle's multiple is a whole part, and whether there are floats."""
     part, floats = 1, False
-    seen: set[Any] = set()
-    stack: list[Any] = list(expressions)
-    while stack:
-        e = stack.pop()
-        if e in seen:
-            continue
-        seen.add(e)
-        stack.extend(e.args)
+    for e in subexpressions(expressions):
         floats = floats or bool(e.is_Float)
         if isinstance(e, TrigonometricFunction):
-            for c in _coefficients(e.args[0]):
+            for c in e.args[0].as_coefficients_dict().values():
                 wider = lcm(part, (_exact(c) if c.is_Float else Fraction(int(c.p), int(c.q))).denominator)
                 part = wider if wider <= MAX_EXPONENT else part
     return part, floats
-
-
-def _coefficients(e: Any) -> Iterable[Any]:
-    return e.as_coefficients_dict().values()

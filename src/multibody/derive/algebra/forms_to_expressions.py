@@ -6,7 +6,7 @@ l1 (c2 m2 + l2 m3). What remains is collected by base parameter, by sine and cos
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
@@ -16,6 +16,7 @@ from sympy.core.function import AppliedUndef
 
 from multibody.derive.algebra.expressions_to_forms import FormReader
 from multibody.derive.algebra.factoring import factors, primitive
+from multibody.derive.algebra.subexpressions import subexpressions
 from multibody.derive.algebra.trigonometric_polynomials import Form, Harmonic, Polynomial, pack, times, unpack
 
 MAX_ORDERED_TERMS = 100
@@ -36,12 +37,12 @@ Term = tuple[int, Harmonic, Polynomial]
 class FormWriter:
     """Expressions of the forms of one reader."""
 
-    def __init__(self, reader: FormReader, forms: Sequence[Form], states: Collection[Any] = ()) -> None:
+    def __init__(self, reader: FormReader, forms: Sequence[Form]) -> None:
         self.reader = reader
         self.den = lcm(*(f.den for f in forms))
         self._open: dict[Harmonic, Polynomial] = {}
         self._known: dict[frozenset[tuple[int, int]], Any] = {}
-        self._entries, self._base = self._collected(forms, _state_generators(reader, states))
+        self._entries, self._base = self._collected(forms, _state_generators(reader))
 
     def expressions(self, orders: Sequence[str] = ORDERS) -> Iterator[Any]:
         """One for each form: the shortest of those collected by what `orders` has."""
@@ -212,21 +213,14 @@ def _sum(p: Polynomial, q: Polynomial, scale: int) -> Polynomial:
 
 def cost(*expressions: Any) -> int:
     """About how many operations expressions take, what is in them twice counted once."""
-    seen, stack, count = set(), list(expressions), 0
-    while stack:
-        e = stack.pop()
-        if e in seen or not e.args:
-            continue
-        seen.add(e)
-        stack.extend(e.args)
-        count += 1 if e.is_Pow or e.is_Function else len(e.args) - 1
-    return count
+    compound = (e for e in subexpressions(expressions) if e.args)
+    return sum(1 if e.is_Pow or e.is_Function else len(e.args) - 1 for e in compound)
 
 
-def _state_generators(reader: FormReader, states: Collection[Any]) -> set[int]:
-    """Generators that change with time: those given, angles and functions, and symbols with the name of a rate."""
+def _state_generators(reader: FormReader) -> set[int]:
+    """Generators that change with time: angles and functions, and symbols that are called like a rate or have one."""
     names = {x.name for e in reader.generators for x in e.free_symbols}
-    moving = {*states}.union(*(a.free_symbols for a in reader.angles))
+    moving = set().union(*(a.free_symbols for a in reader.angles))
 
     def moves(x: Any) -> bool:
         return x in moving or x.name.endswith(("_dot", "_ddot")) or x.name + "_dot" in names

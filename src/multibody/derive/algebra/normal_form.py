@@ -1,11 +1,12 @@
 """A normal form of trigonometric polynomials: products as sums, terms collected; and exact tests for zero.
 
 Dynamics of robots are polynomials in parameters, rates and accelerations, times sines and cosines of sums of angles.
-Products to sums make them unique, so that equal ones are equal term by term, in the time of multiplying out.
+Products to sums (`trigonometric_polynomials.product_to_sum`) make them unique, so that equal ones are equal term by
+term, in the time of multiplying out.
 """
 
 import random
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -21,7 +22,7 @@ MAX_TERMS = 20_000
 """Terms of a form beyond which an expression is left as it is."""
 
 
-def normal(x: Any, *, units: Sequence[Sequence[Any]] = (), states: Collection[Any] = (), most: int = MAX_TERMS) -> Any:
+def normal(x: Any, *, units: Sequence[Sequence[Any]] = (), most: int = MAX_TERMS) -> Any:
     """An expression or a matrix as a sum over sines and cosines of sums of angles, with few operations.
 
     Roots, quotients and other functions stand as they are, with their arguments in normal form. Floats are taken as the
@@ -30,22 +31,19 @@ def normal(x: Any, *, units: Sequence[Sequence[Any]] = (), states: Collection[An
     Args:
         x: the expression or matrix; the entries of a matrix are collected alike.
         units: quadruples of symbols whose squares add up to 1, as of unit quaternions; the first is taken out.
-        states: symbols that change with time. Known without it: angles, functions, and all that is called like the rate
-            `x_dot` or has such a rate.
         most: terms.
 
     >>> q, m, l = sp.symbols("q m l")
     >>> normal((m * l * sp.cos(q)) ** 2 + (m * l * sp.sin(q)) ** 2 + 2 * m * l * sp.sin(q) * sp.cos(q))
     l**2*m**2 + l*m*sin(2*q)
     """
-    return shaped_like(x, next(normals(entries_of(x), units=units, states=states, most=most)))
+    return shaped_like(x, next(normals(entries_of(x), units=units, most=most)))
 
 
 def normals(
     expressions: Sequence[Any],
     *,
     units: Sequence[Sequence[Any]] = (),
-    states: Collection[Any] = (),
     most: int = MAX_TERMS,
     orders: Sequence[Sequence[str]] = (ORDERS,),
 ) -> Iterator[list[Any]]:
@@ -55,19 +53,14 @@ def normals(
     for n, e in enumerate(expressions):
         with suppress(TooLargeError):
             forms[n] = reader.read(e)
-    writer = FormWriter(reader, list(forms.values()), states)
+    writer = FormWriter(reader, list(forms.values()))
     for by in orders:
         done = dict(zip(forms, writer.expressions(by), strict=True))
         yield [done.get(n, e) for n, e in enumerate(expressions)]
 
 
 def jacobian(
-    x: Any,
-    symbols: Sequence[Any],
-    *,
-    units: Sequence[Sequence[Any]] = (),
-    states: Collection[Any] = (),
-    most: int = MAX_TERMS,
+    x: Any, symbols: Sequence[Any], *, units: Sequence[Sequence[Any]] = (), most: int = MAX_TERMS
 ) -> sp.Matrix:
     """The derivatives of an expression or of the entries of a column by symbols, in normal form, a row for each entry.
 
@@ -85,7 +78,7 @@ def jacobian(
         forms = [reader.derivative(reader.read(e), s) for e in entries for s in symbols]
         reader.know(units)
         forms = [reader.times(f, monomial()) for f in forms]
-        written = list(FormWriter(reader, forms, states).expressions())
+        written = list(FormWriter(reader, forms).expressions())
     except TooLargeError:
         return slopes(entries, symbols)
     return sp.Matrix(len(entries), len(symbols), written)

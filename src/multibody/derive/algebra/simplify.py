@@ -1,6 +1,6 @@
 """Simplification of a whole set of matrices: shared factors come out alike, and fewest operations win."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import sympy as sp
@@ -12,19 +12,12 @@ MAX_CSE_OPERATIONS = 2000
 """Operations beyond which variants are compared by their equal parts, without a search for all common ones."""
 
 
-def simplify(
-    matrices: Sequence[Any],
-    *,
-    units: Sequence[Sequence[Any]] = (),
-    states: Collection[Any] = (),
-    most: int = MAX_TERMS,
-) -> list[Any]:
+def simplify(matrices: Sequence[Any], *, units: Sequence[Sequence[Any]] = (), most: int = MAX_TERMS) -> list[Any]:
     """Matrices and expressions with few operations in all: products of sines and cosines as sums, terms collected.
 
     Args:
         matrices: that belong together, as M, b and g: parameters that always come together become one factor in all.
         units: quadruples of symbols whose squares add up to 1.
-        states: symbols that change with time, where their names do not tell; see `normal`.
         most: terms of an entry beyond which it is left as it is.
 
     >>> m, n, l, q, q_dot = sp.symbols("m n l q q_dot")
@@ -36,7 +29,7 @@ def simplify(
     orders = (ORDERS, (PRODUCTS,), *((by,) for by in ORDERS))
     if cost(*entries) > MAX_CSE_OPERATIONS:
         orders = orders[:2]
-    variants = [*normals(entries, units=units, states=states, most=most, orders=orders), entries]
+    variants = [*normals(entries, units=units, most=most, orders=orders), entries]
     best = iter(min(dict.fromkeys(map(tuple, variants)), key=_shortness))
     return [shaped_like(x, [next(best) for _ in part]) for x, part in zip(matrices, split, strict=True)]
 

@@ -63,11 +63,6 @@ class Form:
     def __len__(self) -> int:
         return sum(map(len, self.parts.values()))
 
-    @property
-    def key(self) -> tuple[int, frozenset[tuple[Harmonic, int, int]]]:
-        """Hashable key that equal forms share."""
-        return self.den, frozenset((h, M, c) for h, p in self.parts.items() for M, c in p.items())
-
     def terms(self) -> Iterable[tuple[Harmonic, int, Fraction]]:
         """Harmonic, monomial and coefficient."""
         for h, p in self.parts.items():
@@ -106,8 +101,8 @@ def scaled(f: Form, c: Fraction | int, M: int = 0) -> Form:
     return _reduced(parts, f.den * c.denominator)
 
 
-def product(f: Form, g: Form, most: int) -> Form:
-    """f g: products of sines and cosines become sums.
+def product_to_sum(f: Form, g: Form, most: int) -> Form:
+    """f g, with products of sines and cosines as sums, so that sin² + cos² is 1.
 
     Raises:
         TooLargeError: when it would have more than `most` terms, or take too long to find.

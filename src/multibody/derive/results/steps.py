@@ -5,6 +5,7 @@ from typing import Any
 
 import sympy as sp
 
+from multibody.derive.algebra.subexpressions import subexpressions
 from multibody.derive.system.symbols import TIME
 
 TERMS = frozenset("MbgJ")
@@ -36,17 +37,6 @@ def term(name: str, value: Any, velocity: str = "v") -> str:
     """
     if name not in TERMS:
         return name
-    time = ", t" if _depends_on_time(value) else ""
+    entries = value.flat() if isinstance(value, sp.MatrixBase) else [value]
+    time = ", t" if TIME in subexpressions(entries) else ""
     return f"{name}(q{f', {velocity}' if name == 'b' else ''}{time})"
-
-
-def _depends_on_time(x: Any) -> bool:
-    """Whether the time is in an expression or matrix; `free_symbols` visits a part as often as it occurs."""
-    parts = x.flat() if isinstance(x, sp.MatrixBase) else [x]
-    seen = set()
-    while parts:
-        part = parts.pop()
-        if part not in seen:
-            seen.add(part)
-            parts += part.args
-    return TIME in seen

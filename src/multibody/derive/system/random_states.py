@@ -34,8 +34,7 @@ def random_values(system: System, rng: np.random.Generator) -> dict[sp.Symbol, f
     for unit in system.units:
         length = np.linalg.norm([values[x] for x in unit])
         values.update({x: float(values[x] / length) for x in unit})
-    q_dot = numeric(system.q_dot, values)[:, 0]
-    return values | {rate(x): float(q_dot[k]) for k, x in enumerate(system.q) if rate(x) not in values}
+    return with_velocities(system, values, np.array([values[x] for x in system.v]))
 
 
 def consistent_values(system: System, rng: np.random.Generator) -> dict[sp.Symbol, float] | None:

@@ -53,17 +53,9 @@ def exact_rotation(R: Any) -> sp.ImmutableMatrix:
 
 def _of_quaternion(R: Any) -> sp.ImmutableMatrix:
     q = Rotation.from_matrix(R).quaternion
-    w, x, y, z = (
-        sp.Rational(f.numerator, f.denominator)
-        for f in (Fraction(float(e)).limit_denominator(10**8) for e in q / q[np.argmax(np.abs(q))])
-    )
-    n = w * w + x * x + y * y + z * z
-    rows = [
-        [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
-    ]
-    return sp.ImmutableMatrix(rows) / n
+    fractions = (Fraction(float(e)).limit_denominator(10**8) for e in q / q[np.argmax(np.abs(q))])
+    parts: list[Any] = [sp.Rational(f.numerator, f.denominator) for f in fractions]
+    return sp.ImmutableMatrix(sp.Quaternion(*parts).to_rotation_matrix())
 
 
 def formulas(function: Callable[..., Any], *symbols: Any) -> list[sp.ImmutableMatrix]:
