@@ -2,7 +2,7 @@
 
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from multibody._signatures import readable_methods
@@ -50,12 +50,16 @@ class RobotFileWarning(UserWarning):
     """
 
 
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """A question with the closest matches of a name; empty without any."""
+    near = difflib.get_close_matches(str(name), list(names), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
 def unknown(what: str, name: object, names: Sequence[str], owner: str) -> str:
     """The message for an unknown name, with the closest matches."""
-    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it has {', '.join(map(repr, names[:8]))}"
-    more = ", ..." if not near and len(names) > 8 else ""
-    return f"{owner}: no {what} is named {name!r}; {hint}{more}"
+    known = f"it has {', '.join(map(repr, names[:8]))}{', ...' * (len(names) > 8)}"
+    return f"{owner}: no {what} is named {name!r}; {did_you_mean(name, names) or known}"
 
 
 def missing_package(need: str, extra: str, package: str) -> MissingPackageError:

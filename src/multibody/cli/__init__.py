@@ -76,7 +76,6 @@ def main() -> None:
     try:
         app()
     except MultibodyError as error:
-        from multibody.cli._tables import print_error
+        from multibody.cli._messages import exit_with_error
 
-        print_error(error)
-        sys.exit(1)
+        exit_with_error(error)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.cli._tables import print_note
+from multibody.cli._messages import print_note
 from multibody.robot import Robot
 from multibody.simulate import Ground, Run, SphereContact, contacts_of
 from multibody.simulate.contact.gaps import gaps

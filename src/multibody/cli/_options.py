@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from multibody.cli._completion import frame_names, robot_names
 from multibody.cli._diagnostics import count
+from multibody.cli._messages import print_note
 from multibody.cli._progress import working
-from multibody.cli._tables import print_note
 from multibody.errors import InputError
 
 if TYPE_CHECKING:

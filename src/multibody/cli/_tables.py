@@ -10,8 +10,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from multibody.cli._messages import spelled
-
 if TYPE_CHECKING:
     from multibody.model.joint import Joint
     from multibody.robot import Robot
@@ -23,17 +21,6 @@ GAP = 2
 def terminal(**options: Any) -> Console:
     """A console that prints names from files as they are: brackets and colons mean nothing in them."""
     return Console(markup=False, emoji=False, highlight=False, **options)
-
-
-def print_error(error: Exception) -> None:
-    """Print the message of an error of the library in red, with the command line's spelling."""
-    said = Text.assemble(("error: ", "bold red"), (spelled(str(error)), "red"))
-    terminal(stderr=True).print(said, soft_wrap=True)
-
-
-def print_note(text: str) -> None:
-    """Print a note in yellow."""
-    terminal(stderr=True).print(f"note: {text}", style="yellow", soft_wrap=True)
 
 
 def table(*headers: str, numbers: int = 0) -> Table:

@@ -5,11 +5,13 @@ from typing import Any
 
 import typer
 
+from multibody.cli._messages import print_note
+
 
 def keep_open(viewer: Any) -> None:
     """Tell the address, and serve until Ctrl-C."""
     for note in viewer.notes:
-        typer.echo(f"note: {note}", err=True)
+        print_note(note)
     try:
         typer.echo(f"{viewer.robot.name} is at {viewer.url} (Ctrl-C ends)")
         while True:

@@ -1,6 +1,5 @@
 """`multibody derive`: equations of motion as formulas, step by step, by every method; or as C."""
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
@@ -14,10 +13,11 @@ from rich.text import Text
 from multibody._saving import check_place, save
 from multibody.cli import _tables
 from multibody.cli._c_code import check_c_place, save_c
+from multibody.cli._messages import print_note
 from multibody.cli._options import Floating, Mimic, MimicOption, Roots, TrustPaths, read
 from multibody.cli._progress import progress, working
-from multibody.cli._tables import print_note, table, terminal
-from multibody.errors import InputError
+from multibody.cli._tables import table, terminal
+from multibody.errors import InputError, did_you_mean
 from multibody.model import robots
 
 if TYPE_CHECKING:  # SymPy takes a while to load, and may not be there
@@ -164,8 +164,7 @@ def _system(name: str, option: str, robot: "Callable[[], System]") -> "System":
         raise InputError(f"{option} is for robots: leave it out, {name} has symbols and forces of its own")
     if name not in robots.names() and not Path(name).is_file():
         names = dict.fromkeys([*systems.SYSTEMS, *robots.names()])
-        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(names)}"
+        hint = did_you_mean(name, names) or f"there are {', '.join(names)}"
         raise InputError(f"{name!r} is neither a system, nor an embedded robot, nor a file; {hint}")
     return robot()
 

@@ -11,8 +11,9 @@ from rich.text import Text
 
 import multibody as mb
 from multibody.cli import _options
+from multibody.cli._messages import print_note
 from multibody.cli._progress import working
-from multibody.cli._tables import TWIST, matrix, number, print_note, show, terminal, vector, velocity_names
+from multibody.cli._tables import TWIST, matrix, number, show, terminal, vector, velocity_names
 from multibody.errors import InputError
 
 if TYPE_CHECKING:

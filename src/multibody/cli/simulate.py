@@ -10,8 +10,9 @@ import typer
 import multibody as mb
 from multibody._saving import check_place
 from multibody.cli import _options
+from multibody.cli._messages import print_note
 from multibody.cli._progress import share_done
-from multibody.cli._tables import number, print_note, show, table, terminal
+from multibody.cli._tables import number, show, table, terminal
 from multibody.cli._viewing import keep_open
 from multibody.errors import InputError
 

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
+from multibody.cli._messages import print_note
 from multibody.cli._options import writable
-from multibody.cli._tables import number, print_note, show, table, terminal
+from multibody.cli._tables import number, show, table, terminal
 from multibody.errors import InputError
 from multibody.sweep import Study, SweepWarning
 from multibody.sweep import open as open_study

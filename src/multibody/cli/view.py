@@ -8,6 +8,7 @@ import typer
 
 from multibody._saving import check_place
 from multibody.cli import _options
+from multibody.cli._messages import print_note
 from multibody.cli._progress import working
 from multibody.cli._viewing import keep_open
 
@@ -40,7 +41,7 @@ def view(
         with working("drawing"):
             figure = room.picture(robot, state, picture, frames=frames)
         for note in figure.notes:
-            typer.echo(f"note: {note}", err=True)
+            print_note(note)
         typer.echo(f"Saved {picture}.")
         return
     viewer = room.show(robot, state, host, port, open_browser=False if page is not None else None)

@@ -3,7 +3,6 @@
 One that has the name of an embedded robot is that robot, with symbols for its numbers.
 """
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
@@ -11,7 +10,7 @@ from functools import cache, partial
 from multibody._signatures import readable_names
 from multibody.derive.ready_made import arms, pendulums, single_bodies
 from multibody.derive.system.system import System
-from multibody.errors import InputError
+from multibody.errors import InputError, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,7 @@ def system(name: str) -> System:
     (x, y, theta)
     """
     if not isinstance(name, str) or name not in SYSTEMS:
-        near = difflib.get_close_matches(str(name), SYSTEMS, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(SYSTEMS)}"
+        hint = did_you_mean(name, SYSTEMS) or f"there are {', '.join(SYSTEMS)}"
         raise InputError(f"no system {name!r}: {hint}")
     return _made(name)
 
