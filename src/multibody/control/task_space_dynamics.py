@@ -83,7 +83,7 @@ def damped_inertia(A: Array, heaviest: float) -> Array:
 
     λ² = d - s, no less than zero, with d = 1 / heaviest and s = 1 / trace(A^-1), which is at most the smallest
     eigenvalue of A and at least that by their number: nothing is damped where the trace is less than `heaviest`, and
-    where A is singular, λ² = d. `hierarchical_least_squares.damped_solution` is it for A = J J^T.  [RD 2.207-2.208]
+    where A is singular, λ² = d. `pseudo_inverse.damped_solution` is it for A = J J^T.  [RD 2.207-2.208]
     """
     one = eye_like(A, A.shape[-1])
     least = np.maximum(1.0 / heaviest, ROUNDING * np.finfo(A.dtype).eps * _trace(A))

@@ -15,11 +15,11 @@ from multibody.simulate.contact.contact_rows import contact_rows
 from multibody.simulate.contact.gaps import gaps
 from multibody.simulate.contact.restitution import THRESHOLD_STEPS, bounce_threshold
 from multibody.simulate.controllers import Function
-from multibody.simulate.implicit_forces import spring_stiffness
 from multibody.simulate.methods.soft import ground_values
 from multibody.simulate.pd import PD
 from multibody.simulate.run import Run
 from multibody.simulate.step import Step
+from multibody.simulate.step_forces import spring_stiffness
 
 COARSE = 1.0
 """Of rates times dt: explicit steps are unstable from 2 on (2.8 in "rk4"), and coarse from here on."""

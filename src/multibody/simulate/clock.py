@@ -1,4 +1,7 @@
-"""The clock of a run: the number of steps, exact in float32 too, times, and the phase of sampled controllers."""
+"""The clock of a run: the number of steps, exact in float32 too, times, and the phase of sampled controllers.
+
+`StepForces.sample` holds their forces in between (zero-order hold).
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

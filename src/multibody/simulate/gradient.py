@@ -1,7 +1,7 @@
 """Gradients through time: the adjoint of every step, over stored states, from the end to the start.
 
-Contact impulses are converged to 1e-12 and differentiated as the solution of their conditions, by the implicit function
-theorem (`ContactSystem.solve_exactly`), on the branch that each contact is on. The energy limiter is left out.
+Contact impulses are differentiated as the solution of their conditions (`contact/impulse_gradient.py`). The energy
+limiter is left out.
 """
 
 import inspect

@@ -1,6 +1,6 @@
 """PD control of joints: springs and dampers, which are implicit in the step of "contact".
 
-`PD.slope` is the change of the force within a step, which `implicit_forces.py` adds to the mass matrix.
+`PD.slope` is the change of the force within a step, which "contact" adds to the mass matrix.
 `control.joint_impedance` is the same law as a function, and `control.PID` adds an integral.
 """
 

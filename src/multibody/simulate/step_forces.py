@@ -1,4 +1,7 @@
-"""The forces on a robot in one step: of its controller, of pushes, of springs and dampers in its joints."""
+"""The forces on a robot in one step: of its controller, of pushes, of springs and dampers in its joints.
+
+Forces that may be stiff have a slope -∂τ/∂v over the step, with which "contact" takes them implicitly.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,6 +12,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.forward_dynamics import forward_dynamics
 from multibody.algorithms.rnea import rnea
+from multibody.geometry._arrays import is_zero
 from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.controllers import Function
@@ -65,6 +69,18 @@ class StepForces:
             tau, _ = self.controller(t, q, v, self.input, self.memory, self.sensed)
         return tau if self.effort is None else np.clip(tau, -self.effort, self.effort)
 
+    def control_slope(self, tau: NDArray[Any], dt: float) -> NDArray[Any] | None:
+        """(nv,): the slope of the controller's forces tau, zero for a force at its limit; None if there is no PD."""
+        if not isinstance(self.controller, PD):
+            return None
+        slope = self.controller.slope(self.tree, dt, self.gains)
+        return slope if self.effort is None else np.where(np.abs(tau) >= self.effort, 0.0, slope)
+
+    def joint_slope(self, dt: float) -> NDArray[Any]:
+        """(nv,): the slope of springs, by the trapezoidal rule, and of dampers, by Euler's implicit rule."""
+        damping = self.tree.damping
+        return (0.0 if is_zero(damping) else damping) + dt / 4 * spring_stiffness(self.tree)
+
     def joints(self, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any] | float:
         """(nv,): damping, dry friction and springs."""
         return passive(self.tree, q, v) if self.passive else 0.0
@@ -80,3 +96,13 @@ class StepForces:
         """The acceleration (nv,) at a time and state, and the controller's forces (nv,).  [RD 3.55]"""
         tau = self.control(t, q, v)
         return forward_dynamics(self.tree, q, v, tau + self.joints(q, v), self.wrenches), tau
+
+
+def spring_stiffness(tree: Tree) -> NDArray[Any]:
+    """(nv,): the stiffness of the springs of joints, in N m/rad or N/m."""
+    stiff = np.zeros(tree.nv)
+    for joint in tree.joints:
+        ratio = 1.0 if joint.mimic is None else joint.mimic.ratio
+        if not tree.is_base(joint):
+            stiff[joint.v] += ratio**2 * joint.passive.stiffness
+    return stiff

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import Array, eye_like, floats, matvec, split_last, transpose
+from multibody.geometry._arrays import Array, floats, matvec, split_last, transpose
 from multibody.solvers.compiled_functions import evaluate
-from multibody.solvers.least_squares import left_inverse, left_solution, row_factors, row_space
+from multibody.solvers.least_squares import row_factors, row_space
+from multibody.solvers.pseudo_inverse import damped_solution
 
 Equations = tuple[Array, Array]
 """A, (..., m, n), and b, (..., m), of A x = b."""
@@ -77,24 +78,6 @@ def lexicographic(
         v = step if v is None else v + step
         decided = Q if decided is None else np.concatenate([decided, Q], axis=-2)
     return v, [matvec(A, v) - b for A, b in levels]
-
-
-def damped_solution(L: Array, b: Array, damping: float) -> tuple[Array, Any]:
-    """The minimiser of |L y - b|² + λ² |y|², for L as `left_inverse` takes it, and λ²; None without damping.
-
-    λ² = d² - s², at least zero, where 1 / s is the Frobenius norm of L^+: s is at most the smallest singular value of
-    L, and at least that divided by the root of their number. At a singularity λ = d, and nothing is damped where all
-    singular values are larger than d by that root, after Nakamura and Hanafusa, 1986.  [RD 2.207-2.208]
-    """
-    if damping == 0:
-        return left_solution(L, b), None
-    inverse = left_inverse(L)
-    size = np.sum(inverse * inverse, axis=(-1, -2))
-    some = size > 0
-    squared = np.where(some, np.maximum(damping**2 - 1.0 / np.where(some, size, 1.0), 0.0), 0.0)
-    spread = np.sqrt(squared)[..., None, None] * eye_like(L, L.shape[-1])
-    damped = left_inverse(np.concatenate([L, spread], axis=-2))[..., : L.shape[-2]]
-    return matvec(np.where((squared > 0)[..., None, None], damped, inverse), b), squared
 
 
 def _interleaved(*arrays: Array) -> tuple[Array, Array]:

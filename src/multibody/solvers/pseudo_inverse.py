@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import Array, check_values, eye_like, floats, is_traced, numbers, transpose
+from multibody.geometry._arrays import Array, check_values, eye_like, floats, is_traced, matvec, numbers, transpose
 from multibody.solvers.compiled_functions import evaluate
-from multibody.solvers.least_squares import left_inverse, row_factors, row_space
+from multibody.solvers.least_squares import left_inverse, left_solution, row_factors, row_space
 
 
 def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | None = None) -> Array:
@@ -88,6 +88,24 @@ def weighted_inverse(J: Array, weights: Array, damping: Array | None = None) -> 
     root = np.sqrt(weights)
     J = root[..., :, None] * J
     return (inverse(J) if damping is None else damped_inverse(J, damping)) * root[..., None, :]
+
+
+def damped_solution(L: Array, b: Array, damping: float) -> tuple[Array, Array | None]:
+    """The minimiser of |L y - b|² + λ² |y|², for L as `left_inverse` takes it, and λ²; None without damping.
+
+    λ² = d² - s², at least zero, where 1 / s is the Frobenius norm of L^+: s is at most the smallest singular value of
+    L, and at least that divided by the root of their number. At a singularity λ = d, and nothing is damped where all
+    singular values are larger than d by that root, after Nakamura and Hanafusa, 1986.  [RD 2.207-2.208]
+    """
+    if damping == 0:
+        return left_solution(L, b), None
+    inverse = left_inverse(L)
+    size = np.sum(inverse * inverse, axis=(-1, -2))
+    some = size > 0
+    squared = np.where(some, np.maximum(damping**2 - 1.0 / np.where(some, size, 1.0), 0.0), 0.0)
+    spread = np.sqrt(squared)[..., None, None] * eye_like(L, L.shape[-1])
+    damped = left_inverse(np.concatenate([L, spread], axis=-2))[..., : L.shape[-2]]
+    return matvec(np.where((squared > 0)[..., None, None], damped, inverse), b), squared
 
 
 def _matrix(x: ArrayLike, what: str) -> Array:

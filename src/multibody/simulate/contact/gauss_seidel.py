@@ -1,4 +1,7 @@
-"""Sweeps over all contacts and joints, block by block, until impulses agree (block Gauss-Seidel)."""
+"""Projected Gauss-Seidel: sweeps over all contacts and joints, block by block, until impulses agree.
+
+The correction of penetration sweeps over displacements, row by row (`solve_within`).
+"""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.simulate.contact.one_contact import SMALLEST_DIVISOR, contact_impulse
-from multibody.tracing.ad.fixed_point import fixed_point
 from multibody.tracing.record.loop import loop
 
 REGULARISATION = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
@@ -14,10 +16,7 @@ REGULARISATION = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 FULL_SWEEPS = 40
 """Sweeps after which updates are under-relaxed, because the iteration may cycle."""
 RELAXATION = 0.5
-MAX_FIXED_POINT_SWEEPS = 300
-"""Sweeps to a fixed point, for derivatives."""
-FIXED_POINT_TOLERANCE = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-4}
-"""The change of impulses at the fixed point, relative to 1 + |P|."""
+MAX_PENETRATION_SWEEPS = 10
 
 
 class Impulses(NamedTuple):
@@ -48,37 +47,24 @@ class ContactSystem(NamedTuple):
 
     def solve(self, warm: NDArray[Any], most: int, tolerance: float) -> Impulses:
         """Sweep from the impulses of the last step until no velocity changes by more than the tolerance."""
-        inverses = self._inverses()
+        inverses = self.inverses()
 
         def sweep(carry: Any) -> Any:
             P, u, _, count = carry
             part = np.where(count < FULL_SWEEPS, 1.0, RELAXATION)
-            P, u, changes = self._sweep(inverses, P, u, part)
+            P, u, changes = self.sweep(inverses, P, u, part)
             return P, u, np.max(np.stack(changes)), count + 1.0
 
         start = (warm, self.u + np.matmul(self.W, warm), np.inf + 0.0 * warm[0], 0.0 * warm[0])
         P, u, residual, count = loop(most, sweep, start, until=lambda c: c[2] <= tolerance)
         return Impulses(self._scaled_to_dissipate(P, u), residual, count)
 
-    def solve_exactly(self, warm: NDArray[Any]) -> Impulses:
-        """Solve for the fixed point of the sweeps; its derivative is that of the solution, not of the sweeps.
-
-        It is that of the update of all blocks at once (Jacobi), which has the same fixed point and is shorter.
-        """
-        inverses = self._inverses()
-
-        def sweep(P: NDArray[Any], exact: bool = False) -> NDArray[Any]:
-            return self._sweep(inverses, P, self.u + np.matmul(self.W, P), 1.0, exact)[0]
-
-        P, rounds = fixed_point(sweep, warm, count=MAX_FIXED_POINT_SWEEPS, rounds=True)
-        P = fixed_point(lambda P: sweep(P, exact=True), P, count=1, tolerance=FIXED_POINT_TOLERANCE[self.W.dtype])
-        return Impulses(P, 0.0, rounds)
-
-    def _inverses(self) -> list[NDArray[Any]]:
+    def inverses(self) -> list[NDArray[Any]]:
+        """The inverses of the contacts' regularised blocks of W."""
         blocks = range(0, 3 * len(self.friction), 3)
         return [_inverse(self.W[k : k + 3, k : k + 3]) for k in blocks]
 
-    def _sweep(
+    def sweep(
         self, inverses: list[NDArray[Any]], P: NDArray[Any], u: NDArray[Any], part: Any, exact: bool = False
     ) -> tuple[NDArray[Any], NDArray[Any], list[Any]]:
         """Impulses and velocities after all blocks in turn, and the change of velocity by each block.
@@ -106,7 +92,7 @@ class ContactSystem(NamedTuple):
 
         Scaled impulses stay within their cones; solutions are not changed.
         """
-        work, square = _dot(P, self.free), _dot(P, u - self.u)
+        work, square = np.sum(P * self.free), np.sum(P * (u - self.u))
         scale = np.clip(-2.0 * work / np.maximum(square, SMALLEST_DIVISOR), 0.0, 1.0)
         return np.where(2.0 * work + square > 0.0, scale, 1.0) * P
 
@@ -117,8 +103,20 @@ class ContactSystem(NamedTuple):
         return dry + (np.minimum(np.maximum(u, self.floor[j]), self.ceiling[j]) - u) / W
 
 
-def _dot(a: NDArray[Any], b: NDArray[Any]) -> Any:
-    return np.sum(a * b, axis=-1)
+def solve_within(W: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
+    """(n,): the smallest x, in the metric of W, with lower <= W x <= upper, after a number of sweeps."""
+
+    def sweep(state: Any) -> Any:
+        x, moved = state
+        for k in range(len(W)):
+            without = moved[k] - W[k, k] * x[k]
+            new = (np.minimum(np.maximum(without, lower[k]), upper[k]) - without) / W[k, k]
+            moved = moved + W[:, k] * (new - x[k])
+            x = np.concatenate([x[:k], np.reshape(new, (1,)), x[k + 1 :]])
+        return x, moved
+
+    zero = 0.0 * W[:, 0]
+    return loop(MAX_PENETRATION_SWEEPS, sweep, (zero, zero))[0]
 
 
 def _inverse(W: NDArray[Any]) -> NDArray[Any]:

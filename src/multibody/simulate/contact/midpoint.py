@@ -18,7 +18,6 @@ from multibody.simulate.configuration_update import advance
 from multibody.simulate.contact.bilateral_constraints import BilateralConstraints, project_position
 from multibody.simulate.contact.independent_parts import Part
 from multibody.simulate.contact.scene import Scene
-from multibody.simulate.implicit_forces import controlled, implicit, passive_slope
 from multibody.simulate.method import StepStart
 from multibody.simulate.step_forces import StepForces
 
@@ -60,11 +59,13 @@ class Midpoint:
         if scene.constraints is not None:  # their rows are those of a configuration that they allow
             q_m = project_position(tree, scene.constraints, drift, scene.tolerated_error)
         forces = forces.sample(t + dt / 2, q_m, v)
-        tau, slope = controlled(forces, dt, t + dt / 2, q_m, v)
-        smooth = 0.0
+        tau = forces.control(t + dt / 2, q_m, v)
+        slope, smooth = forces.control_slope(tau, dt), 0.0
+        added = None if slope is None else dt * slope
         if forces.passive:
             smooth = passive(tree.with_values(friction=np.zeros(tree.nv)), q_m, v)  # dry friction has rows of its own
-        added = implicit(forces, dt, slope)
+            own = dt * forces.joint_slope(dt)
+            added = own if added is None else added + own
         M = factors(tree, q_m, added)
         constraints = (
             None if scene.constraints is None else BilateralConstraints(tree, scene.constraints, M, q_m, v, dt)
@@ -119,7 +120,7 @@ class Midpoint:
         """
         mean, reaction = self.mean_force(change), 0.0 if self.slope is None else self.slope * change
         if self.forces.passive:
-            own = passive_slope(self.tree, self.dt) * change
+            own = self.forces.joint_slope(self.dt) * change
             mean, reaction = mean + self.passive - own, reaction + own
         return (mean + self.forces.pushes(self.q)) * (
             self.dt / 2 * (self.v + (self.v + change)) - late

@@ -1,4 +1,4 @@
-"""The correction of penetration, Gauss-Seidel sweeps over positions. Velocities and kinetic energy stay."""
+"""The correction of penetration, by Gauss-Seidel sweeps over positions. Velocities and kinetic energy stay."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from multibody.simulate.configuration_update import advance
 from multibody.simulate.contact.bilateral_constraints import CONSTRAINT_TOLERANCE, MAX_PROJECTIONS
 from multibody.simulate.contact.gaps import gaps
+from multibody.simulate.contact.gauss_seidel import solve_within
 from multibody.simulate.contact.problem import ContactProblem
 from multibody.tracing.record.loop import loop
 
@@ -15,7 +16,6 @@ MAX_PASSES = 3
 """Passes over the true gaps: one leaves millimetres at steps of 10 ms."""
 STEP_REDUCTION = 0.25
 """The step-length factor after a rejected pass; near-singular legs overshoot."""
-SWEEPS = 10
 
 
 def resolve_penetration(
@@ -52,19 +52,7 @@ def resolve_penetration(
     def lift(carry: Any) -> Any:
         q, worst, part, energies = carry
         lower, upper, _ = violation(q)
-
-        def sweep(state: Any) -> Any:
-            x, moved = state
-            for k in range(len(rows)):
-                without = moved[k] - W[k, k] * x[k]
-                new = (np.minimum(np.maximum(without, lower[k]), upper[k]) - without) / W[k, k]
-                moved = moved + W[:, k] * (new - x[k])
-                x = np.concatenate([x[:k], np.reshape(new, (1,)), x[k + 1 :]])
-            return x, moved
-
-        zero = 0.0 * W[:, 0]
-        x, _ = loop(SWEEPS, sweep, (zero, zero))
-        there = advance(tree, q, part * problem.velocity_change(np.matmul(Z, x)))
+        there = advance(tree, q, part * problem.velocity_change(np.matmul(Z, solve_within(W, lower, upper))))
         if constraints is not None:
             there = constraints.projection.step(there)
         after = violation(there)[2]

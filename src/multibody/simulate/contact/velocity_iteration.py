@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.simulate.contact.impulse_gradient import solve_exact
 from multibody.simulate.contact.problem import ContactProblem
 from multibody.tracing.record.loop import loop
 
@@ -71,7 +72,7 @@ class Solver:
         half_solved = tuple((1.0 - after) * old + after * new for old, new in ends)
         free = problem.free(half_solved[-1])
         system, delays = problem.system(free)
-        impulses = system.solve_exactly(last.P) if scene.exact else system.solve(last.P, scene.sweeps, scene.tolerance)
+        impulses = solve_exact(system, last.P) if scene.exact else system.solve(last.P, scene.sweeps, scene.tolerance)
         y = half_solved[-1] + np.matmul(problem.Z, impulses.P)
         change = problem.velocity_change(y)
         clipped_prediction = self.clipped_prediction(change, y)

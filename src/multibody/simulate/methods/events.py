@@ -22,7 +22,6 @@ from multibody.simulate.contact.contact_rows import contact_rows
 from multibody.simulate.contact.gaps import gaps
 from multibody.simulate.contact.problem import KnownContacts
 from multibody.simulate.contact.restitution import bounce_threshold
-from multibody.simulate.contact.root_bracket import Bracket
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.method import StepResult, StepStart
 from multibody.simulate.methods.contact import CONTACT, contact_step
@@ -43,6 +42,41 @@ IMPACT_LENGTH = 1e-12
 """The length of the piece of an impact, relative to dt."""
 FIRST, LIFT_OFF, WHOLE, TOUCH_DOWN = 0.0, 1.0, 2.0, 3.0
 """The aims of an iteration: a first look, the time of a lift-off, a piece up to its limit, the time of a touch-down."""
+
+
+class Bracket(NamedTuple):
+    """A bracket around the time of an event, narrowed by regula falsi: two times, and a value at each.
+
+    The value is at least 0 at the first, negative at the second.
+    """
+
+    low: Any
+    at_low: Any
+    high: Any
+    at_high: Any
+    side: Any
+    """The end that moved last: 1 for the first, -1 for the second."""
+
+    @property
+    def width(self) -> Any:
+        """The length of the bracket."""
+        return self.high - self.low
+
+    def root(self, margin: float) -> Any:
+        """The root of the line through both values, clipped to a margin from both ends."""
+        s = (self.low * self.at_high - self.high * self.at_low) / (self.at_high - self.at_low)
+        return np.minimum(np.maximum(s, self.low + margin), self.high - margin)
+
+    def narrow(self, s: Any, value: Any) -> "Bracket":
+        """Replace the end on the side of the value at s; halve the value of an end that stays (Illinois)."""
+        above = value >= 0.0
+        return Bracket(
+            np.where(above, s, self.low),
+            np.where(above, value, np.where(self.side < 0.0, 0.5 * self.at_low, self.at_low)),
+            np.where(above, self.high, s),
+            np.where(above, np.where(self.side > 0.0, 0.5 * self.at_high, self.at_high), value),
+            np.where(above, 1.0, -1.0),
+        )
 
 
 class Progress(NamedTuple):

@@ -11,6 +11,7 @@ the step of least norm is within all bounds, it is taken, and the program takes 
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +19,11 @@ import numpy as np
 from multibody.geometry._arrays import Array, is_traced, matvec, positive_or_one, transpose
 from multibody.solvers import interior_point_starts
 from multibody.solvers.equilibration import MAX_OWN_RESIDUAL, gradient_terms, has_small_terms, own_residual
-from multibody.solvers.hierarchical_least_squares import Equations, damped_solution
+from multibody.solvers.hierarchical_least_squares import Equations
 from multibody.solvers.infeasibility_phases import CONVERGED
 from multibody.solvers.least_squares import left_solution, row_factors, row_space
 from multibody.solvers.program import Bounds, Rows, Status
+from multibody.solvers.pseudo_inverse import damped_solution
 from multibody.tracing.record.loop import loop
 
 ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
@@ -68,9 +70,7 @@ def solve_hierarchy(
         state = solve_level(_scaled(level), state, last=k == len(levels) and not least_norm)
     if least_norm:
         state = solve_last_level(np.zeros_like(state.x), state)
-    crossed = np.zeros_like(state.residual) > 0
-    for level in levels:
-        crossed = crossed | np.any(level.lower > level.upper, axis=-1)
+    crossed = reduce(or_, (np.any(level.lower > level.upper, axis=-1) for level in levels))
     slacks = [level.slacks(state.x) for level in levels]
     total = sum(np.sum(np.abs(part), axis=-1) for part in (state.x, *slacks))
     failed = ~((state.residual <= CONVERGED[np.dtype(state.x.dtype)]) & (total < np.inf))  # NaN has failed
