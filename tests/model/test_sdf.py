@@ -185,7 +185,7 @@ BAD = {
         "relative to itself",
     ),
     "twice": (model('<link name="a"/>\n<frame name="a"/>'), 2, "the name 'a' is taken by an element on line 1"),
-    "type": (model(TWO + "\n" + joint("gearbox")), 2, "expected one of fixed, ball"),
+    "type": (model(TWO + "\n" + joint("revolute2")), 2, "expected one of fixed, ball"),
     "no axis": (model(TWO + "\n" + joint("revolute")), 2, "expected the element <axis>"),
     "zero axis": (model(TWO + joint("revolute", "\n<axis><xyz>0 0 0</xyz></axis>")), 2, "not zero"),
     "parallel": (model(TWO + "\n" + joint("universal", "<axis/><axis2/>")), 2, "not parallel"),
@@ -214,9 +214,13 @@ BAD = {
     "mass": (model('<link name="a"><inertial>\n<mass>-1</mass></inertial></link>'), 2, "expected a mass"),
     "auto": (model('<link name="a">\n<inertial auto="true"/></link>'), 2, "inertias from shapes"),
     "two parents": (
-        model(TWO + joint("fixed") + '\n<joint name="k" type="fixed"><parent>world</parent><child>b</child></joint>'),
+        model(
+            TWO
+            + joint("prismatic", "<axis/>")
+            + '\n<joint name="k" type="prismatic"><parent>a</parent><child>b</child><axis/></joint>'
+        ),
         2,
-        "'b'",
+        "no constraint stands for a prismatic joint",
     ),
     "shape": (model('<link name="a"><visual name="v"><geometry>\n<box/></geometry></visual></link>'), 2, "<size>"),
 }

@@ -70,6 +70,16 @@ def test_an_srdf_and_a_xacro_file_are_named():
     xacro = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arm/><link name="a"/></robot>'
     with pytest.raises(mb.RobotFileError, match="expand it with xacro first"):
         mb.load(xacro)
+    for value in ("${prefix}arm", "$(arg prefix)arm"):
+        with pytest.raises(mb.RobotFileError, match=r"`xacro robot.urdf.xacro > robot.urdf`"):
+            mb.load(f'<robot name="r"><link name="{value}"/></robot>')
+
+
+def test_an_srdf_file_without_groups_is_named_by_its_ending(tmp_path):
+    file = tmp_path / "arm.srdf"
+    file.write_text('<robot name="r"/>')
+    with pytest.raises(mb.RobotFileError, match="got an SRDF file"):
+        mb.load(file)
 
 
 def test_unknown_attributes_are_notes_and_misspelt_ones_warnings():

@@ -44,7 +44,7 @@ class Equality:
     """An equality constraint of a robot file, stored as data."""
 
     kind: str
-    """Such as "connect", "weld", "joint"."""
+    """Such as "connect", "weld", "hinge", "joint"."""
     first: str
     second: str | None = None
     data: tuple[float, ...] = ()

@@ -15,7 +15,7 @@ from multibody.algorithms import analytical_jacobian, jacobian, manipulability
 from multibody.algorithms.baumgarte import check_gains
 from multibody.algorithms.constrained_dynamics import Constrained
 from multibody.algorithms.constrained_dynamics_derivatives import ConstrainedDerivatives
-from multibody.algorithms.constraints import Constraint, ConstraintSet
+from multibody.algorithms.constraints import Constraint, ConstraintSet, stated
 from multibody.algorithms.impact import Impact, check_restitution
 from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel
@@ -1101,6 +1101,20 @@ class Robot(metaclass=ForeignNames):
         (6, 5)
         """
         return constraints_on(self.model, constraints)
+
+    @property
+    def closures(self) -> tuple[Constraint, ...]:
+        """The constraints that the file states: kinematic loops and coupled joints.
+
+        Dynamics hold them where they are given, alone or with others:
+        `robot.constrained_dynamics([*robot.closures, *feet], q, v, tau)`. They come from
+        MJCF's <equality>, from SDF joints that close loops, gearboxes, Gazebo's joints in URDF
+        files, and Drake's ball constraints.
+
+        >>> len(robot.closures)
+        0
+        """
+        return stated(self.model)
 
     def constrained_dynamics(
         self,

@@ -1,6 +1,6 @@
 """Constraints stated in a robot's file, such as MJCF's <equality>."""
 
-from multibody.algorithms.constraints.closures import JointCoupling, PointClosure, Weld
+from multibody.algorithms.constraints.closures import HingeClosure, JointCoupling, PointClosure, Weld
 from multibody.algorithms.constraints.constraint import Constraint
 from multibody.algorithms.constraints.contacts import point
 from multibody.errors import InputError
@@ -12,7 +12,7 @@ from multibody.model.model import Model
 
 def stated(model: Model, *, inactive: bool = False) -> tuple[Constraint, ...]:
     """The constraints of `model.equalities`: "connect" is a PointClosure, "weld"
-    a Weld, "joint" a JointCoupling.
+    a Weld, "hinge" a HingeClosure, "joint" a JointCoupling.
 
     They are exact; MuJoCo's are soft.
 
@@ -49,9 +49,12 @@ def _constraint(model: Model, equality: Equality, name: str) -> Constraint:
             # MuJoCo keeps the anchor in the second, then the pose that it has in the first
             pose = Pose(Rotation.from_quaternion(data[6:10]), data[3:6])
             return Weld(name, first, second, pose, Pose(Rotation.identity(), data[:3]))
+        case "hinge":
+            poses = (Pose(Rotation.from_quaternion(data[k + 3 : k + 7]), data[k : k + 3]) for k in (0, 7))
+            return HingeClosure(name, first, second, *poses)
         case "joint":
             return JointCoupling(name, first, second, data[1], data[0], data[2:5])
     raise InputError(
         f"{model.name}: the constraint {name!r} of the file is of the kind {equality.kind!r}, which has no counterpart "
-        "here; those of 'connect', 'weld' and 'joint' have"
+        "here; those of 'connect', 'weld', 'hinge' and 'joint' have"
     )

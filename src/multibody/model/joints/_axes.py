@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.geometry import Rotation, so3
+from multibody.geometry.operators import hat3
 
 Axis = tuple[float, float, float]
 
@@ -48,6 +49,16 @@ def rotation_about(axis: Axis, angle: NDArray[Any]) -> Rotation:
     if name is None:
         return Rotation._trusted(so3.from_angle_axis(angle, np.asarray(axis, dtype=angle.dtype)))
     return Rotation.elementary(name[-1], -angle if name[0] == "-" else angle)
+
+
+def shortest_turn_of_z(direction: NDArray[Any]) -> Rotation:
+    """The shortest rotation that takes z to a unit vector; half a turn about x for -z."""
+    cross = hat3(np.cross([0.0, 0.0, 1.0], direction))
+    squared = float(direction[0] ** 2 + direction[1] ** 2)
+    if squared == 0.0:
+        return Rotation.from_matrix(np.diag([1.0, direction[2], direction[2]]))
+    # Rodrigues' formula without angles, which would leave 6e-17 where a right angle has a zero
+    return Rotation.from_matrix(np.eye(3) + cross + cross @ cross * ((1 - direction[2]) / squared))
 
 
 def along(axis: Axis, distance: NDArray[Any]) -> NDArray[Any]:

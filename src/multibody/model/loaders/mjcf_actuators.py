@@ -87,7 +87,7 @@ def add_equalities(builder: Builder, m: Any, bodies: Bodies, notes: Notes) -> No
         notes.note(
             "constraint",
             f"the constraint {kind!r} of {' and '.join(repr(x) for x in names if x)} is kept as data: dynamics does "
-            "not hold it; mb.constraints.stated(robot.model) makes constraints of data",
+            "not hold it unless it is given, as in robot.constrained_dynamics(robot.closures, q, v, tau)",
             notes.place("equalities", k),
         )
 

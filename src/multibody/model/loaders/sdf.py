@@ -9,8 +9,11 @@ from multibody.model.builder import BASE, Builder
 from multibody.model.joint import Joint
 from multibody.model.joints import Fixed, Floating
 from multibody.model.link import Link
+from multibody.model.loaders.closed_chains import FileJoint, closure, cut_loops
+from multibody.model.loaders.extensions import ball_constraints, is_ball
 from multibody.model.loaders.meshes import Meshes
 from multibody.model.loaders.sdf_frames import MODEL, WORLD, StatedPoses
+from multibody.model.loaders.sdf_gearbox import gearbox
 from multibody.model.loaders.sdf_joint import JointReader, end
 from multibody.model.loaders.sdf_shapes import SdfShapeReader
 from multibody.model.loaders.tree_diagnostics import check_tree
@@ -30,8 +33,8 @@ def read(
     """The parts of the robot in an SDF file.
 
     As the format has it, a model is free to move unless a joint holds it to the world, or it is <static>; a link
-    without <inertial> has 1 kg and moments of 1 kg m², which is a warning. Nested models, <include>, worlds, and the
-    joints revolute2 and gearbox are refused.
+    without <inertial> has 1 kg and moments of 1 kg m², which is a warning. Joints that close loops, gearboxes and
+    Drake's ball constraints are equalities. Nested models, <include>, worlds, and the joint revolute2 are refused.
 
     Args:
         document: the elements.
@@ -45,7 +48,9 @@ def read(
     """
     version = _version(document)
     model = _model(document)
-    parts = document.parts(model, single=("pose", "static"), many=("link", "joint", "frame"), ignored=OF_MODELS)
+    balls = {element.tag for element in model if is_ball(element)}
+    many = ("link", "joint", "frame", *balls)
+    parts = document.parts(model, single=("pose", "static"), many=many, ignored=OF_MODELS)
     if "link" not in parts:
         raise document.error(model, "expected a model with links, got none")
     places = _places(document, parts, snap)
@@ -58,13 +63,23 @@ def read(
     shapes = SdfShapeReader(document, places, meshes)
     links = [_link(document, element, places, shapes) for element in parts["link"]]
     reader = JointReader(document, places, version, snap=snap, coupled=coupled)
+    elements = parts.get("joint", ())
+    gearboxes = [element for element in elements if element.get("type") == "gearbox"]
+    read = [
+        FileJoint(element, tuple(reader.read(element, canonical, world_H_model)))
+        for element in elements
+        if element not in gearboxes
+    ]
+    tree, loops = cut_loops(document, links, read, canonical)
     joints: list[Joint] = []
-    for element in parts.get("joint", ()):
-        new = list(reader.read(element, canonical, world_H_model))
-        if len(new) > 1:
-            document.places["link", new[0].child] = document.places["joint", new[1].name] = element
-            links.append(Link(new[0].child))
-        joints += new
+    for each in tree:
+        if len(each.joints) > 1:
+            document.places["link", each.joint.child] = document.places["joint", each.joints[1].name] = each.element
+            links.append(Link(each.joint.child))
+        joints += each.joints
+    equalities = [closure(each) for each in loops]
+    equalities += ball_constraints(document, model, links)
+    equalities += [gearbox(document, element, reader, tree, canonical) for element in gearboxes]
     order = check_tree(document, links, [joint for joint in joints if joint.parent is not None])
     builder = Builder(document.text(model, "name"))
     builder.add(*links)
@@ -88,6 +103,8 @@ def read(
         else:
             builder.add(Joint(f"{WORLD}_to_{root}", Fixed(), None, root, world_H_root))
     builder.add(*joints)
+    for equality in equalities:
+        builder.equality(equality)
     for diagnostic in document.diagnostics:
         builder.note(diagnostic)
     return builder

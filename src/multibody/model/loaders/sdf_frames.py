@@ -45,6 +45,10 @@ class StatedPoses:
         stated = None if pose is None else pose.get("relative_to")
         self._places[name] = StatedPose(element, self.pose(pose), stated or relative_to, link)
 
+    def put(self, name: str, element: Element, model_H_x: Pose) -> None:
+        """Note where a named link is in the model."""
+        self._places[name] = StatedPose(element, model_H_x, MODEL, None)
+
     def pose(self, element: Element | None) -> Pose:
         """The numbers of a <pose>; without one, the identity."""
         if element is None or not (element.text or "").strip():

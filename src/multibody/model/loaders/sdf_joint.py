@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multibody.geometry import Pose
 from multibody.model.joint import Joint, Limits, Mimic, Passive
@@ -14,7 +15,8 @@ from multibody.model.loaders.urdf_joint import check_limits
 from multibody.model.loaders.xml import Document, Element
 
 AXES = {"fixed": 0, "ball": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "universal": 2}
-"""The types that are read, and how many axes each has; gearbox and revolute2 are not."""
+"""The types that are joints of a tree, and how many axes each has; revolute2 is not read."""
+IGNORED = ("physics", "sensor", "plugin")
 UNLIMITED = 1e16
 """Limits as large as this are none, the format says."""
 IDENTITY_TOLERANCE = 1e-15
@@ -38,7 +40,7 @@ class JointReader:
         self, document: Document, places: StatedPoses, version: tuple[int, ...], *, snap: float, coupled: bool
     ) -> None:
         self._document = document
-        self._places = places
+        self.places = places
         self._version = version
         self._snap = snap
         self._coupled = coupled
@@ -48,7 +50,7 @@ class JointReader:
 
         The link between the two has no mass and the name of the joint, which is that of its frame in the format.
         """
-        document, places = self._document, self._places
+        document, places = self._document, self.places
         document.attributes(element, "name", "type")
         name, type_ = document.text(element, "name"), document.text(element, "type")
         if type_ not in AXES:
@@ -56,7 +58,7 @@ class JointReader:
         parts = document.parts(
             element,
             single=("parent", "child", "pose", "axis", "axis2", "thread_pitch", "screw_thread_pitch"),
-            ignored=("physics", "sensor", "plugin", "gearbox_ratio", "gearbox_reference_body"),
+            ignored=(*IGNORED, "gearbox_ratio", "gearbox_reference_body"),
         )
         ends = {role: end(document, element, role) for role in ("parent", "child")}
         child = places.link(ends["child"], parts["child"][0], canonical)
@@ -124,9 +126,14 @@ class JointReader:
         if not length > 0:
             raise document.error(own["xyz"][0], "expected an axis that is not zero")
         if frame:
-            in_model = self._places.in_model(frame, own["xyz"][0] if "xyz" in own else parts[name][0])
+            in_model = self.places.in_model(frame, own["xyz"][0] if "xyz" in own else parts[name][0])
             axis = model_H_joint.rotation.inverse().matrix @ in_model.rotation.matrix @ axis
         return snap((axis / length).tolist(), self._snap)[0]
+
+    def axis_in_model(self, joint: Element, name: str, parts: dict[str, list[Element]]) -> NDArray[np.float64]:
+        """An axis along those of the model."""
+        model_H_joint = self.places.in_model(self._document.text(joint, "name"), joint)
+        return model_H_joint.rotation @ np.array(self._axis(joint, name, parts, model_H_joint))
 
     def _pitch(self, joint: Element, parts: dict[str, list[Element]]) -> float:
         """In m/rad: <screw_thread_pitch> is m per turn, the older <thread_pitch> rad per m, of the other hand."""

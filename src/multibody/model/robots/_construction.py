@@ -2,15 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from multibody.errors import InputError
-from multibody.geometry import Pose, Rotation, SpatialInertia
-from multibody.geometry.operators import hat3
+from multibody.geometry import Pose, SpatialInertia
 from multibody.model.builder import Builder
+from multibody.model.joints._axes import shortest_turn_of_z
 from multibody.model.shapes import Capsule, Cylinder
 
 Color = tuple[float, float, float, float]
@@ -38,17 +37,7 @@ def segment(start: ArrayLike, end: ArrayLike) -> tuple[Pose, float]:
     """The frame in the middle between two points, z along the line, and the distance in m."""
     a, b = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
     length = float(np.linalg.norm(b - a))
-    return Pose(_z_to((b - a) / length), (a + b) / 2), length
-
-
-def _z_to(direction: NDArray[Any]) -> Rotation:
-    """The shortest rotation that takes z to a unit vector."""
-    cross = hat3(np.cross([0.0, 0.0, 1.0], direction))
-    squared = float(direction[0] ** 2 + direction[1] ** 2)
-    if squared == 0.0:
-        return Rotation.from_matrix(np.diag([1.0, direction[2], direction[2]]))
-    # Rodrigues' formula without angles, which would leave 6e-17 where a right angle has a zero
-    return Rotation.from_matrix(np.eye(3) + cross + cross @ cross * ((1 - direction[2]) / squared))
+    return Pose(shortest_turn_of_z((b - a) / length), (a + b) / 2), length
 
 
 def draw_capsule(b: Builder, link: str, start: ArrayLike, end: ArrayLike, radius: float, color: Color) -> None:
