@@ -10,6 +10,7 @@ from typing import Any
 from multibody._signatures import readable_names
 from multibody.compiler.codegen import target
 from multibody.compiler.codegen.variants import VECTOR, Texts, modules_of
+from multibody.compiler.nested_arguments import NestedArguments
 from multibody.compiler.runtime import native
 from multibody.compiler.runtime.code import Code, unpickle
 from multibody.compiler.runtime.launch import Launcher
@@ -51,13 +52,20 @@ class Compiled(ABC):
 
         return GraphView(self.trace())
 
-    def to_c(self, path: Any = None) -> Any:
-        """Return C99 of the same graph, (source, header); with a path such as "x.c",
-        write x.c and x.h as well.
+    def to_c(self, path: Any = None, *, name: str | None = None) -> Any:
+        """Return C99 of the same graph, (source, header).
+
+        Args:
+            path: such as "law.c", to write law.c and law.h as well.
+            name: of the C function; by default that of the kernel.
+
+        Returns:
+            Outputs have the names of a returned dict, otherwise y0, y1, ...; the header defines
+            the size of each argument, such as LAW_FORCE_SIZE.
         """
         from multibody.compiler.export import to_c as emit_c
 
-        code = emit_c.to_c(self.trace(), self.exported_name)
+        code = emit_c.to_c(self.trace(), self.exported_name if name is None else name)
         if path is not None:
             emit_c.write(code, path)
         return code
@@ -112,14 +120,17 @@ class Kernel(Compiled):
         function: Callable[..., Any] | None = None,
         variants: Any = None,
         batched: bool = False,
+        nested: NestedArguments | None = None,
     ) -> None:
         super().__init__(name, signature, code, record)
         self.exported_name = name if name.isidentifier() else "kernel"
         self._launcher = Launcher(name, code, signature, function, variants, batched=batched)
-        self.call = self._launcher.call
+        self._nested = nested
+        optional = () if variants is None else variants.optional
+        self.call = self._launcher.call if nested is None else nested.call(self._launcher.call, optional)
         """The builtin that a call of the kernel calls; calling it directly saves a tenth of a microsecond."""
         # a class for each kernel, so that Python calls the builtin without another frame
-        own = type("Kernel", (Kernel,), {"__call__": self._launcher.call, "__doc__": self._help()})
+        own = type("Kernel", (Kernel,), {"__call__": staticmethod(self.call), "__doc__": self._help()})
         object.__setattr__(self, "__class__", own)
 
     def __call__(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
@@ -131,7 +142,7 @@ class Kernel(Compiled):
             threads: the number of threads that a batch is split over.
             **named: inputs by name, and optional ones.
         """
-        return self._launcher.call(*args, out=out, threads=threads, **named)
+        return self.call(*args, out=out, threads=threads, **named)
 
     def _help(self) -> str:
         """The docstring of this kernel, with the shapes of its arguments and results."""
@@ -151,12 +162,16 @@ class Kernel(Compiled):
         return modules_of(self.trace())[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self._reduce(Kernel)
+        return self._reduce(_unpickled, self._nested)
 
     def __repr__(self) -> str:
         takes = ", ".join(f"{spec.name} {spec.shape}" for spec in self.signature.inputs)
         gives = ", ".join(map(str, self.signature.outputs))
         return f"<Kernel {self.name}({takes}) -> {gives}, {sum(self.ops.values())} operations, {self.signature.dtype}>"
+
+
+def _unpickled(name: str, signature: Signature, code: Code, nested: NestedArguments | None) -> Kernel:
+    return Kernel(name, signature, code, nested=nested)
 
 
 def _batch_of(shape: tuple[int, ...]) -> str:

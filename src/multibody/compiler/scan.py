@@ -18,7 +18,7 @@ from multibody.compiler.cache.key import key as key_of
 from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
 from multibody.compiler.compiled_scan import Scan, ScanSource, Step
 from multibody.compiler.config import config
-from multibody.compiler.ir.scan_layout import flatten_shapes
+from multibody.compiler.ir.nested_shapes import flatten_shapes
 from multibody.compiler.optional_inputs import OptionalInputs, extend_key
 from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.compiled_scan import Scan
-from multibody.compiler.ir.scan_layout import flatten_shapes
+from multibody.compiler.ir.nested_shapes import flatten_shapes
 from multibody.compiler.scan import compile_scan
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats

@@ -164,7 +164,7 @@ def identifiers(titles: Sequence[str], reserved: Collection[str], temporary: str
 
 def function_name(name: str, reserved: Collection[str]) -> str:
     """The name, checked as one of a function."""
-    if not re.fullmatch("[A-Za-z_][A-Za-z_0-9]*", name) or name in reserved:
+    if not isinstance(name, str) or not re.fullmatch("[A-Za-z_][A-Za-z_0-9]*", name) or name in reserved:
         raise InputError(f"name: expected an identifier for the emitted function, got {name!r}")
     return name
 

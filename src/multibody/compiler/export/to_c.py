@@ -3,7 +3,7 @@
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import resources
 from itertools import count
@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from multibody import geometry
 from multibody.errors import InputError
 from multibody.tracing.emission import TEMPORARY, Lines, Target, Walk, fold, function_name, identifiers
 from multibody.tracing.graph.loop_nodes import ScanInput, stride
 from multibody.tracing.graph.ops import OPS, TRIGONOMETRY
 from multibody.tracing.matrices.kinds import KINDS, operands
+from multibody.tracing.record.layout import Layout
 from multibody.tracing.record.trace import Trace
 
 MAX_STACK_ENTRIES = 1024
@@ -83,7 +85,8 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
     """Two functions, `name` for one sample and `name_batch` for n samples in rows.
 
     Every input and every output is a pointer to its numbers, row by row; the inputs come first, under their names, then
-    the outputs y0, y1, .... They are double, or float if the trace is float32. All inputs are read before an output is
+    the outputs: the keys of a returned dict, otherwise y0, y1, .... The header has a macro with the size of each, such
+    as F_X_SIZE. They are double, or float if the trace is float32. All inputs are read before an output is
     written, so the arrays of a sample may overlap. Compile with -ffp-contract=off (which -std=c99 means to gcc) to get
     the same digits from every compiler, and beyond some 20,000 operations with -O1: -O2 takes minutes there.
     Loop outputs of more than 1,024 entries are allocated with malloc; if it fails, all outputs are NaN.
@@ -112,7 +115,7 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
     """
     function_name(name, RESERVED)
     real = "double" if trace.dtype == np.float64 else "float"
-    wanted = [*(spec.name for spec in trace.inputs), *(f"y{k}" for k in range(len(trace.outputs)))]
+    wanted = [*(spec.name for spec in trace.inputs), *output_names(trace.layout)]
     names = identifiers(wanted, {*RESERVED, name, name + "_batch"}, TEMPORARY)
     sizes = [*(math.prod(spec.shape) for spec in trace.inputs), *(ids.size for ids in trace.outputs)]
     first_output = len(trace.inputs)
@@ -172,7 +175,37 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
     matrices = _matrix_functions(list(dict.fromkeys(kinds)), real)
     includes = _INCLUDES + _STDLIB if allocate else _INCLUDES
     source = f"{comment}{includes}{matrices}\n{sample}\n{{\n{body}}}\n\n{batch}\n{{\n{loop}}}\n"
-    return CSource(source, comment + _HEADER.format(guard=name.upper() + "_H", sample=sample, batch=batch))
+    titles = [f"{name}_{argument}_size".upper() for argument in names]
+    macros = identifiers(titles, {name.upper() + "_H"}, TEMPORARY)
+    defined = "\n".join(f"#define {macro} {size}" for macro, size in zip(macros, sizes, strict=True))
+    header = _HEADER.format(guard=name.upper() + "_H", sizes=defined, sample=sample, batch=batch)
+    return CSource(source, comment + header)
+
+
+def output_names(layout: Layout) -> list[str]:
+    """The names of a result's arrays: keys, fields of values and positions, or y0, y1, ... without dicts.
+
+    >>> output_names(["dict", ["force", "array"], ["tool", ["value", "Pose", "array", "array"]]])
+    ['force', 'tool_rotation', 'tool_position']
+    """
+
+    def names(part: Layout, title: str) -> Iterator[str]:
+        if part == "array":
+            yield title
+            return
+        kind, *parts = part
+        if kind == "dict":
+            members = dict(parts)
+        elif kind == "value":
+            fields = getattr(geometry, parts[0]).__slots__
+            members = dict(zip(fields if len(fields) > 1 else [""], parts[1:], strict=True))
+        else:
+            members = {str(k): member for k, member in enumerate(parts)}
+        for name, member in members.items():
+            yield from names(member, "_".join(filter(None, (title, name))))
+
+    found = list(names(layout, ""))
+    return found if layout[0] == "dict" else [f"y{k}" for k in range(len(found))]
 
 
 class _Loops:
@@ -277,6 +310,8 @@ _HEADER = """#ifndef {guard}
 #define {guard}
 
 #include <stddef.h>
+
+{sizes}
 
 #ifdef __cplusplus
 extern "C" {{

@@ -1,4 +1,4 @@
-"""Nested shapes: how the states, inputs and parameters of a scan are declared.
+"""Nested shapes: how the arguments of kernels, and the states, inputs and parameters of scans are declared.
 
 A shape is an integer or a tuple of integers. Tuples and lists of anything else, and dicts, are nested.
 """
@@ -14,8 +14,12 @@ from multibody.tracing.record.trace import shape_of
 Shape = tuple[int, ...]
 
 
-def flatten_shapes(spec: Any) -> tuple[Layout, list[Shape]]:
+def flatten_shapes(spec: Any, *what: str) -> tuple[Layout, list[Shape]]:
     """The layout of arrays that are nested as shapes, and the shapes in order; lists are tuples there.
+
+    Args:
+        spec: the shapes.
+        *what: the beginning of errors, if not that of `shape_of`.
 
     >>> flatten_shapes({"q": 7, "v": [(3, 3), ()]})
     (['dict', ['q', 'array'], ['v', ['tuple', 'array', 'array']]], [(7,), (3, 3), ()])
@@ -31,7 +35,7 @@ def flatten_shapes(spec: Any) -> tuple[Layout, list[Shape]]:
             isinstance(part, tuple) and not all(isinstance(n, int | np.integer) for n in part)
         ):
             return ["tuple", *map(flatten, part)]
-        shapes.append(shape_of(part))
+        shapes.append(shape_of(part, *what))
         return "array"
 
     return flatten(spec), shapes
