@@ -153,7 +153,7 @@ def _each(names: list[str]) -> list[tuple[str, list[str]]]:
 
 
 def _written(name: str) -> tuple[str, list[str]]:
-    """What is written of a system, and its row in the table, if it has one."""
+    """The page of a system, and its row in the table, if it has one."""
     if name in LARGE:
         return jacobians(name), []
     derived = found(systems.system(name))

@@ -1,4 +1,4 @@
-"""The moving picture of the first page: a quadruped lands, is pushed and stands; an arm follows a line.
+"""The moving picture of the first page: a quadruped lands, is pushed and stands, and an arm follows a line.
 
 python docs/figures/first_page.py docs/_static/first_page.gif
 """
@@ -35,7 +35,7 @@ def landing():
 
 
 def following():
-    """The arm's configurations: its tool goes to and fro on a line."""
+    """The arm's configurations: its tool moves back and forth on a line."""
     robot = mb.load("panda")
     start = robot.pose("tool", robot.home())
     phase = np.linspace(0, 2 * np.pi, round(RATE * SECONDS), endpoint=False)

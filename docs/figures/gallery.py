@@ -29,7 +29,7 @@ class Exhibit(NamedTuple):
     path: str
     floating: bool = False
     state: str | None = None
-    """A configuration with a name in the SRDF file beside it."""
+    """A configuration with a name in the SRDF file next to it."""
     q: dict[str, float] | None = None
     """Joints that are elsewhere than at zero."""
     upright: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
@@ -71,7 +71,7 @@ EXHIBITS = {
 
 
 def state_of(robot: mb.Robot, exhibit: Exhibit, folder: Path) -> np.ndarray:
-    """Where it is: standing on the floor if it floats."""
+    """The position of the robot, on the floor if it floats."""
     wanted = dict(exhibit.q or {})
     if exhibit.state is not None:
         states = [state for file in sorted((folder / exhibit.path).parents[1].glob("srdf/*.srdf"))

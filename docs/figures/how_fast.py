@@ -1,7 +1,7 @@
 """The chart of README.md, measured and drawn in one run: python docs/figures/how_fast.py   (pip install -e ".[bench]")
 
-A quadruped (ANYmal of example-robot-data), one core, by `benchmarks/dynamics_peers.py`: libraries called from Python
-for one state beside our single call; Pinocchio in a loop of C++ beside our batch. Peers that are missing are left out.
+The robot is ANYmal of example-robot-data, on one core, by `benchmarks/dynamics_peers.py`. Libraries called from Python
+for one state are next to our single call. Pinocchio in a loop of C++ is next to our batch. Missing peers are left out.
 """
 
 import sys

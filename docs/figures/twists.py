@@ -30,7 +30,7 @@ PANELS = (
 
 
 def velocity_of(point):
-    """Of the point of the (enlarged) body that is now at `point`."""
+    """The velocity of the point of the (enlarged) body that is now at `point`."""
     x, y = point - A_o_B
     return A_o_B_DOT + OMEGA * np.array([-y, x])
 
