@@ -207,6 +207,8 @@ def test_the_line_fits_a_terminal_whatever_the_name(monkeypatch, cache):
     assert str(compilation).startswith("multibody: compiling derivatives_o")
     assert str(compilation).endswith(tail)
     assert len(str(compilation)) <= 79
+    compilation.stage, compilation.start = "module 112 of 233", compilation.start - 1234.0  # the longest that was met
+    assert str(compilation).endswith("of 233, 1234 s" + "; once, then cached" * cache)
 
 
 def test_another_sign_of_life_has_the_line_to_itself(monkeypatch):

@@ -40,6 +40,7 @@ LONG = {
     "docs/drop-a-robot.md",
     "docs/priorities.md",
     "docs/standing-robot.md",
+    "docs/walk.md",
 }
 """Pages whose kernels, or derivations, take long to make."""
 

@@ -9,7 +9,7 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("[0-9]*.py"))
 
 
-LONG = {"10_drop_a_robot", "16_lift_a_leg", "17_push_a_humanoid"}
+LONG = {"10_drop_a_robot", "16_lift_a_leg", "17_push_a_humanoid", "21_trot"}
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ REFRESH_INTERVAL = 0.1
 PIPE_INTERVAL = 30.0
 """Seconds between two lines in a file or a pipe."""
 MAX_COLUMNS = 79
-MIN_NAME = 16
+MIN_NAME = 8
 """Letters of a kernel's name that stay where the line is too short for all."""
 
 
