@@ -111,11 +111,11 @@ assert np.abs(x[-1] - GOAL).max() < 0.01, "the pole stands at rest in the middle
 assert np.abs(force).max() <= FORCE
 assert np.abs(x[:, 0]).max() < robot.limits.upper[0], "the cart stays on its rail"
 
-SMALL = 1e-5
+DELTA = 1e-5
 for inputs, gradient in checks:  # next to central differences of whole paths
-    moved = inputs + SMALL * np.array([1, -1])[:, None, None, None] * np.eye(STEPS)[..., None]
+    moved = inputs + DELTA * np.array([1, -1])[:, None, None, None] * np.eye(STEPS)[..., None]
     ahead, back = run(start, moved.reshape(2 * STEPS, STEPS, 1), *no_change)[2].reshape(2, STEPS)
-    error = np.abs((ahead - back) / (2 * SMALL) - gradient[:, 0]).max() / np.abs(gradient).max()
+    error = np.abs((ahead - back) / (2 * DELTA) - gradient[:, 0]).max() / np.abs(gradient).max()
     print(f"gradient of {STEPS} inputs, next to central differences: relative error {error:.1g}")
     assert error < 1e-6
 plan = simulator(start[:2], start[2:], seconds=STEPS * DT, inputs=u)  # plan.view() plays it in the browser
