@@ -25,6 +25,8 @@ LABEL = re.compile(r"^(?:[^\s;:]+ ){0,2}[^\s;:]+: ")
 CODE = "CODE"
 """The word that stands for a piece of code or a formula in a sentence."""
 RAISED = ("Error", "Warning", "Exception")
+FIGURE = re.compile(r"^```\{figure\}[^\n]*\n((?::[^\n]*\n)*)(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""A figure: its options, and its caption, which is prose."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ def sentences(path: Path, line: int, text: str) -> Iterator[Sentence]:
 def paragraphs(text: str) -> Iterator[tuple[int, str]]:
     """Line and text of each paragraph, item and cell of a page, without code, formulas and headings."""
     text = re.sub(r"<!--.*?-->|\$\$.*?\$\$", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
+    text = FIGURE.sub(lambda found: "\n" * (1 + found[1].count("\n")) + found[2], text)
     start, lines, fence = 1, [], ""
     for number, line in enumerate([*text.splitlines(), ""], 1):
         bare = "" if line.startswith("    ") and not lines else line.strip()  # an indented block is code

@@ -20,13 +20,19 @@ Forces act on the robot, see [the page](page.md) and `mb.load("a b c")`. $M(q) +
 
 * An item
   of two lines.
+
+```{figure} a.svg
+:alt: told
+
+The caption of a figure.
+```
 """
 
 
 def test_sentences_of_a_page():
     found = list(prose.of_page(Path("a.md"), PAGE))
-    assert [sentence.words for sentence in found] == [10, 4, 4, 5]
-    assert [sentence.line for sentence in found] == [3, 3, 9, 12]
+    assert [sentence.words for sentence in found] == [10, 4, 4, 5, 5]
+    assert [sentence.line for sentence in found] == [3, 3, 9, 12, 18]
 
 
 def test_sentences_of_a_source():
