@@ -48,6 +48,7 @@ bench: $(VENV)/.ready-test
 docs: $(VENV)/.ready-docs
 	$(BIN)/sphinx-build -W --keep-going -j auto -q -b html docs docs/_build/html
 	$(BIN)/python tools/links.py
+	$(BIN)/python tools/search.py
 
 clean:
 	rm -rf $(VENV) docs/_build build dist .pytest_cache .ruff_cache .hypothesis

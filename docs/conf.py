@@ -37,6 +37,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
+html_search_scorer = str(HERE / "_ext" / "search_scorer.js")
+WITHOUT_SEARCH = re.compile("changelog|decisions/")  # pages that have many words and answer few questions
 WITHOUT_SIDEBAR = ("index", "equations", "errata")  # the first page leads everywhere; tables need the room
 html_sidebars = {page: [] for page in WITHOUT_SIDEBAR}
 html_theme_options = {
@@ -49,6 +51,11 @@ html_theme_options = {
 
 def write_equation_index(*_):
     (HERE / "equations.md").write_text(equation_index.render(equation_index.load()), encoding="utf-8")
+
+
+def leave_out_of_search(_app, env):
+    for page in filter(WITHOUT_SEARCH.match, env.found_docs):
+        env.metadata[page]["no-search"] = True
 
 
 def write_derivations(*_):
@@ -77,6 +84,7 @@ def write_sources(app, exception):
 def setup(app):
     app.connect("builder-inited", write_equation_index)
     app.connect("builder-inited", write_derivations)
+    app.connect("env-updated", leave_out_of_search)
     app.connect("autodoc-process-docstring", keep_together, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", escape)
     app.connect("build-finished", write_sources)

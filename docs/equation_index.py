@@ -7,6 +7,7 @@
 """
 
 import argparse
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -130,7 +131,8 @@ def _row(entry: Entry, index: Index) -> list[str]:
 def _link(place: str, tag: Tag) -> str:
     """Leads to the page that docs/source_pages.py makes of the file; no line numbers, which change when tags do not."""
     anchor = f"#{tag.scope}" if tag.scope else ""
-    return f'<a href="sources/{tag.path}.html{anchor}">`{place}`</a>'
+    breakable = re.sub(r"(::|[/.](?!py))", r"\1<wbr>", place)
+    return f'<a href="sources/{tag.path}.html{anchor}"><code>{breakable}</code></a>'
 
 
 def tagged(index: Index) -> list[str]:

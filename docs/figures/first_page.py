@@ -6,7 +6,7 @@ python docs/figures/first_page.py docs/_static/first_page.gif
 import sys
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw
 
 import multibody as mb
 from multibody import simulate
@@ -15,8 +15,11 @@ from multibody.view.rendering.renderer import render
 from multibody.view.shapes.visual_shapes import visual_shapes
 
 SIZE, RATE, SECONDS = (360, 270), 12, 3.0
-PUSH = (1.2, 1.35, 52.0)
-"""From when to when in s, and the force on the trunk in N."""
+PUSH = (1.2, 1.5, 34.0)
+"""From when to when in s, and the force on the trunk along y in N."""
+ORANGE = (214, 92, 12, 255)
+FINE = 4
+"""Marks are drawn so many times larger, for smooth edges."""
 
 
 def landing():
@@ -31,7 +34,18 @@ def landing():
     pushes = np.zeros((len(t), 6))
     pushes[(t >= PUSH[0]) & (t < PUSH[1]), 1] = PUSH[2]
     run = simulator(q, seconds=SECONDS, wrenches={"trunk": pushes}, inputs=robot.home()[7:])
-    return robot, run.q[:: round(1 / (RATE * dt))]
+    q = run.q[:: round(1 / (RATE * dt))]
+
+    def arrow(k):
+        """The push: a line to the side of the trunk, and the head of an arrow."""
+        if not PUSH[0] <= k / RATE < PUSH[1]:
+            return []
+        tip = robot.pose("trunk", q[k]).position - np.array([0.0, 0.1, 0.0])
+        neck, tail = tip - np.array([[0.0, 0.08, 0.0], [0.0, 0.35, 0.0]])
+        upper, lower = neck + np.array([[0.0, 0.0, 0.04], [0.0, 0.0, -0.04]])
+        return [[tail, neck], [upper, tip, lower, upper]]
+
+    return robot, q, arrow
 
 
 def following():
@@ -44,23 +58,38 @@ def following():
     for place in places:
         q = robot.inverse_kinematics("tool", mb.Pose(start.rotation, place), q).q
         path.append(q)
-    return robot, np.array(path)
+    line = start.position + np.array([[0.0, -0.25, 0.0], [0.0, 0.25, 0.0]])
+    return robot, np.array(path), lambda _: [line]
 
 
-def pictures(robot, path, view):
+def marked(image, camera, lines):
+    """The picture with lines in the world; those with four points are filled."""
+    layer = Image.new("RGBA", (image.width * FINE, image.height * FINE))
+    draw = ImageDraw.Draw(layer)
+    for line in lines:
+        points = [tuple(point) for point in FINE * camera.project(np.array(line))[:, :2]]
+        draw.line(points, ORANGE, width=3 * FINE)
+        if len(points) == 4:
+            draw.polygon(points, ORANGE)
+    return Image.alpha_composite(image.convert("RGBA"), layer.resize(image.size, Image.Resampling.LANCZOS))
+
+
+def pictures(robot, path, marks, view):
     shapes = visual_shapes(robot)
     points = shapes.points(robot, path[:: max(1, len(path) // 6)])
     camera = Camera.around(points, view, SIZE)
     floor = min(0.0, points[:, 2].min())
-    for q in path:
-        image = render(shapes.placed(robot, q), camera, floor)
-        yield (255 * image).round().astype(np.uint8)
+    for k, q in enumerate(path):
+        image = Image.fromarray((255 * render(shapes.placed(robot, q), camera, floor)).round().astype(np.uint8))
+        yield np.asarray(marked(image, camera, marks(k)).convert("RGB"))
 
 
 def main(path):
     both = [pictures(*landing(), (-55.0, 14.0)), pictures(*following(), (-30.0, 18.0))]
     frames = [Image.fromarray(np.concatenate(pair, axis=1)) for pair in zip(*both, strict=True)]
-    palette = frames[len(frames) // 2].quantize(96)
+    sample = frames[len(frames) // 2].copy()
+    sample.paste(ORANGE[:3], (0, 0, 100, 50))  # the marks are small, and their colour needs a place in the palette
+    palette = sample.quantize(96)
     images = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     images[0].save(path, save_all=True, append_images=images[1:], duration=round(1000 / RATE), loop=0, optimize=True)
 

@@ -144,9 +144,9 @@ def link(anchor, text):
 
 def test_the_page_shows_places_and_states():
     page = tool.render(tool.build(DATA, CODE, TESTS)).splitlines()
-    f = '<a href="sources/src/multibody/a.py.html#f">`a.f`</a>'
-    test_f = '<a href="sources/tests/test_a.py.html#test_f">`test_a.py::test_f`</a>'
-    module = '<a href="sources/tests/test_a.py.html">`test_a.py`</a>'
+    f = '<a href="sources/src/multibody/a.py.html#f"><code>a.<wbr>f</code></a>'
+    test_f = '<a href="sources/tests/test_a.py.html#test_f"><code>test_a.py::<wbr>test_f</code></a>'
+    module = '<a href="sources/tests/test_a.py.html"><code>test_a.py</code></a>'
     assert f"| {link('rd-section-1.1', '§1.1')} | Operators | {f} | {module} | in code |" in page
     assert f"| {link('rd-2.1', '2.1')} | First | {f} | {test_f} | in code |" in page
     assert f"| {link('rd-example-2.1.1', 'Ex. 2.1.1')} | Numbers |  | {test_f} | in code |" in page
@@ -160,8 +160,8 @@ def test_the_page_shows_places_and_states():
 def test_a_place_is_shown_once_and_without_its_line():
     code = {"src/multibody/geometry/__init__.py": '"""[RD §1.1]"""\n# [RD 2.1; RD §1.1]\n'}
     page = tool.render(tool.build(DATA, code, TESTS)).splitlines()
-    assert sum("`geometry`" in line for line in page) == 2  # §1.1 and 2.1
-    assert not any(line.count("`geometry`") > 1 for line in page)
+    assert sum("<code>geometry</code>" in line for line in page) == 2  # §1.1 and 2.1
+    assert not any(line.count("<code>geometry</code>") > 1 for line in page)
 
 
 def test_every_place_is_an_anchor_of_a_page_of_sources(index):

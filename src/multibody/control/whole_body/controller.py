@@ -51,13 +51,15 @@ class WholeBody(RobotController):
     The unknowns are accelerations, contact forces and torques [RD 3.109]. What is asked of them
     yields from the last:
 
-    1. the equations of motion always hold [RD 3.110]; 2. points push within their friction
-    cones, which hold always, as do 3. the torque limits (2 and 3 are never relaxed); 4. active
-    contacts stand still, J a + J' v = 0; 5. velocity and joint limits hold, and joints can
-    still brake before the ends of their range; 6. the levels of tasks, the most important
-    first: J a + J' v = w' [RD 3.111], forces [RD 3.112], torques [RD 3.113];
-       tasks of one level by their weights; 7. the remaining freedom has the least |tau|, and
-    for redundant contacts, as corners of a sole, then the least |f|.
+    1. the equations of motion always hold [RD 3.110];
+    2. points push within their friction cones, which are never relaxed;
+    3. torque limits hold, and are never relaxed either;
+    4. active contacts stand still, J a + J' v = 0;
+    5. velocity and joint limits hold, and joints can still brake before the ends of their range;
+    6. the levels of tasks, the most important first: J a + J' v = w' [RD 3.111], forces
+       [RD 3.112], torques [RD 3.113]; tasks of one level by their weights;
+    7. the remaining freedom has the least |tau|, and for redundant contacts, as corners of a
+       sole, then the least |f|.
 
     Each is met as well as what is above it allows: in least squares, without weights between
     them. There is always an answer; `report.violated` names all tasks, contacts and limits that

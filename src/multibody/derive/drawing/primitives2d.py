@@ -42,7 +42,7 @@ def dot(axes: Any, at: NDArray[Any], size: float = 7, color: str = "white", zord
 def arc(
     axes: Any, plane: NDArray[Any], pivot: NDArray[Any], zero: NDArray[Any], axis: NDArray[Any], angle: float
 ) -> NDArray[Any]:
-    """An arc in space with an arrow, from a direction on, about an axis; its middle on the paper."""
+    """An arc in space with an arrow, from a direction on, about an axis; its points (60, 2) on the paper."""
     along = axis * (axis @ zero)
     across = zero - along
     side = np.cross(axis, across)
@@ -52,7 +52,7 @@ def arc(
     length = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
     if length > MIN_FORESHORTENING * np.linalg.norm(zero):
         arrow(axes, points[-5], points[-1])
-    return points[len(points) // 2]
+    return points
 
 
 MIN_FORESHORTENING = 1e-3

@@ -27,6 +27,11 @@ from multibody.derive.system.loads import Damper, Force, Spring
 from multibody.derive.system.system import System
 from multibody.errors import InputError
 
+LABEL_SPACE = 16.0
+"""In points: the distance between names of masses and angles, where there is room."""
+POINTS_PER_SCALE = 250.0
+"""Points on the paper for the size of a drawing, about."""
+
 
 @readable
 def draw(
@@ -81,6 +86,8 @@ class Sketch:
         self.axes, self.made, self.plane, self.scale, self.annotated = axes, made, plane, scale, annotated
         self.flat = is_flat(plane)
         self.bodies = {body.name: body for body in made.system.bodies}
+        self.labels: list[NDArray[Any]] = []
+        """Where names of masses and angles are, on the paper."""
 
     def draw(self) -> None:
         """All of it."""
@@ -135,6 +142,7 @@ class Sketch:
             label = self._block(name)
         if self.annotated and heavy:
             primitives2d.write(self.axes, at, body.mass, label)
+            self.labels.append(at + self._length(label))
 
     def _rods(self, body: Any, center: NDArray[Any], anchor: NDArray[Any], ends: list[NDArray[Any]]) -> None:
         """Light rods to a mass; rigid ones go on to the next joints, or as far behind their centre as before it."""
@@ -227,10 +235,28 @@ class Sketch:
         if turn.centred:
             arm = turn.arm * length / np.linalg.norm(turn.arm)
             primitives2d.line(self.axes, [pivot, self.plane @ (turn.pivot + arm)], 0.9, INK)
-        middle = primitives2d.arc(self.axes, self.plane, turn.pivot, share * zero, turn.axis, turn.value)
-        out = middle - pivot
-        out = out / max(float(np.linalg.norm(out)), LENGTH_TOLERANCE)
-        primitives2d.write(self.axes, middle, turn.symbol, 11 * out, ARROW)
+        points = primitives2d.arc(self.axes, self.plane, turn.pivot, share * zero, turn.axis, turn.value)
+        at, shift = self._free_place(points, pivot)
+        primitives2d.write(self.axes, at, turn.symbol, shift, ARROW)
+        self.labels.append(at + self._length(shift))
+
+    def _free_place(self, points: NDArray[Any], pivot: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """A point of an arc and a shift in points for its name: outside of the middle, unless other names are there."""
+        places = list[tuple[float, NDArray[Any], NDArray[Any]]]()
+        for side in (11.0, -11.0, 22.0):
+            for k in (30, 42, 18, 54, 6):
+                out = points[k] - pivot
+                shift = side * out / max(float(np.linalg.norm(out)), LENGTH_TOLERANCE)
+                name = points[k] + self._length(shift)
+                space = min((float(np.linalg.norm(name - other)) for other in self.labels), default=np.inf)
+                if space > self._length(LABEL_SPACE):
+                    return points[k], shift
+                places.append((space, points[k], shift))
+        return max(places, key=lambda place: place[0])[1:]
+
+    def _length(self, points: Any) -> Any:
+        """In m: about so many points on the paper."""
+        return points * self.scale / POINTS_PER_SCALE
 
     def _quaternion(self, ball: Ball) -> None:
         """Its four names: beside a rod, below a body, or to the right where an arrow comes from below."""
