@@ -99,7 +99,7 @@ class Problem:
             bounds = merged.normalized().widened(state.x).above(bounds)
         levels = self._rows_of_levels(moving, unknowns, values)
         for level, parts, size in zip(self.levels, levels, left, strict=False):
-            state = reduced_bases.solve_level(*_stack(level, parts), state, bounds, size)
+            state = reduced_bases.solve_level(*self._stack(level, parts), state, bounds, size)
         state = self._end(state, bounds, unknowns.tau, left[len(self.levels) :])
         x = state.x
         tau, f, a = (part.at(x) for part in unknowns)
@@ -121,6 +121,18 @@ class Problem:
             [task_rows.rows_of_task(task, moving, unknowns, values["q"], values) for task in level]
             for level in self.levels
         ]
+
+    def _stack(self, level: Sequence[AnyTask], parts: Sequence[TaskRows]) -> tuple[Array, Array, Array]:
+        """The weighted rows of all tasks of a level, and their natural size.
+
+        Weights beside tasks of motion are those of errors in N and N m; all other levels keep the unit of forces.
+        """
+        mixed = len({isinstance(task, LoadTask) for task in level}) > 1
+        units = [unit_of(self.tree) if mixed and isinstance(task, LoadTask) else 1.0 for task in level]
+        A, b = stack_weighted(level, [(unit * part.A, unit * part.b) for unit, part in zip(units, parts, strict=True)])
+        roots = [1.0] if len(parts) == 1 else [float(np.sqrt(task.weight)) for task in level]
+        sizes = [root * unit * part.natural for root, unit, part in zip(roots, units, parts, strict=True)]
+        return A, b, reduce(np.maximum, sizes)
 
     def _ranges(self, moving: Dynamics, values: Mapping[str, Any]) -> dict[str, Range]:
         """The bounds of accelerations by each limit."""
@@ -262,7 +274,7 @@ class Problem:
         levels, sizes = self._rows_of_levels(moving, unknowns, values), self.plan(values.get("active") is not None)
         state = ReducedState.free(np.zeros_like(unknowns.a.matrix[..., 0, :]))
         for level, parts, size in zip(self.levels, levels, sizes, strict=False):
-            state = reduced_bases.solve_level(*_stack(level, parts), state, Bounds.none(state.x), size)
+            state = reduced_bases.solve_level(*self._stack(level, parts), state, Bounds.none(state.x), size)
         x = Affine(state.Z, state.x)  # which has nothing along Z, as every level adds what is across it
         left = Unknowns(*(part.compose(x) for part in unknowns))
         bounds = self._bounds(left, self._cones(values, mask))
@@ -316,18 +328,11 @@ class Problem:
         contact_a = moving.all_contact_a.matrix
         matrices = [] if self.eliminate or not self.contacts else [(contact_a, scale(contact_a))]
         for level, parts in zip(self.levels, self._rows_of_levels(moving, unknowns, values), strict=True):
-            A, _, natural = _stack(level, parts)
+            A, _, natural = self._stack(level, parts)
             matrices.append((A, natural))
         if self._has_open_forces:
             matrices.append((unknowns.tau.matrix, np.ones(len(active))))
         return sizes_of(matrices)
-
-
-def _stack(level: Sequence[AnyTask], parts: Sequence[TaskRows]) -> tuple[Array, Array, Array]:
-    """The weighted rows of all tasks of a level, and their natural size."""
-    A, b = stack_weighted(level, [(part.A, part.b) for part in parts])
-    roots = [1.0] if len(parts) == 1 else [float(np.sqrt(task.weight)) for task in level]
-    return A, b, reduce(np.maximum, [root * part.natural for root, part in zip(roots, parts, strict=True)])
 
 
 def _relative(slack: Array, scale: Array) -> Array:
