@@ -7,6 +7,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "_ext")]
 
+import course_notebooks  # noqa: E402
 import derivation_pages  # noqa: E402
 import equation_index  # noqa: E402
 import source_pages  # noqa: E402
@@ -19,12 +20,19 @@ project = "multibody"
 author = "The multibody authors"
 version = release = multibody.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "mathml"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "mathml"]
 exclude_patterns = ["_build"]
 default_role = "code"
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+
+nb_execution_mode = "force"  # the course: with the library as it is, so its outputs are never stale
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_code_prompt_show = "Show the answer"
+nb_code_prompt_hide = "Hide the answer"
+nb_mime_priority_overrides = [("html", "text/latex", 15)]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings give shapes, which the types cannot
@@ -81,6 +89,11 @@ def write_sources(app, exception):
         source_pages.write(equation_index.tagged(equation_index.load()), Path(app.outdir) / "sources")
 
 
+def write_notebooks(app, exception):
+    if exception is None:
+        course_notebooks.write(Path(app.outdir) / "course")
+
+
 def setup(app):
     app.connect("builder-inited", write_equation_index)
     app.connect("builder-inited", write_derivations)
@@ -88,3 +101,4 @@ def setup(app):
     app.connect("autodoc-process-docstring", keep_together, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", escape)
     app.connect("build-finished", write_sources)
+    app.connect("build-finished", write_notebooks)

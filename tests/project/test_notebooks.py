@@ -84,7 +84,8 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
     code = [PREPARATION, *SILENT.values(), *(expression for expression, _ in VALUES.values())]
     notebook = new_notebook(cells=[new_code_cell(text) for text in code])
     folder = tmp_path_factory.mktemp("notebook")
-    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
+    resources = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=300, iopub_timeout=300, resources=resources).execute()  # also on a busy machine
     return notebook
 
 
