@@ -1,4 +1,4 @@
-"""What the checks of all sessions share: each takes an answer and returns a verdict, with a hint if it is wrong.
+"""Grading for the checks of all sessions: each takes an answer and returns a verdict, with a hint if it is wrong.
 
 An answer is an array, a number or a function. Functions are called with several inputs, and every right answer passes:
 lists and arrays, another branch of Euler angles, a quaternion with the other sign, any solution of a redundant problem.
