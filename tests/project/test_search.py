@@ -55,7 +55,7 @@ def site(tmp_path_factory):
 
 
 def test_guides_come_before_the_reference_and_pages_can_be_left_out(tool, site) -> None:
-    dynamics, start = tool.results(["inverse dynamics", "robots"], site)
+    dynamics, start = tool.results(["inverse dynamics", "start"], site)
     assert tool.pages_of(dynamics) == ["dynamics", "reference/rnea", "index"]
     assert tool.pages_of(start)[0] == "index"
 
