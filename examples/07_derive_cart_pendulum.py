@@ -42,9 +42,9 @@ print(f"{len(derived)} methods agree, exactly: {', '.join(derived)}; derived in 
 
 values = {"M": 1.0, "m": 0.3, "l": 0.6, "g": 9.81, "c": 0.1}
 for place in first.equilibria():
-    A, B = first.linearise({**place, **values})
+    A, B = first.linearize({**place, **values})
     print(f"at theta = {place[theta]}: eigenvalues {np.round(np.linalg.eigvals(A), 2) + 0}")
-A, B = first.linearise({theta: sp.pi, **values})
+A, B = first.linearize({theta: sp.pi, **values})
 
 
 def gains(A, B, Q, R):

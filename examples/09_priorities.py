@@ -43,8 +43,8 @@ def levels(q, t):
 def step(state):
     q, t = state
     wishes = levels(q, t)
-    v, _ = control.prioritised(wishes)
-    alone, _ = control.prioritised(wishes[:2])
+    v, _ = control.prioritized(wishes)
+    alone, _ = control.prioritized(wishes[:2])
     off = hand.error(tree, q, circle(t)[0])
     return (robot.integrate(q, DT * v), t + DT), (q, off, down.error(tree, q), v - alone)
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody._reprs import short_fields
 from multibody._signatures import readable_names
+from multibody._spelling import accept_arguments
 from multibody.algorithms.regressor import PARAMETERS, parameters, regressor
 from multibody.errors import InputError
 from multibody.geometry import log_cholesky
@@ -125,6 +126,7 @@ def base_parameters(tree: Tree, *, samples: int = 0, seed: int = 0, tolerance: f
     return BaseParameters(indices, combination, names)
 
 
+@accept_arguments(regularisation="regularization")
 def identify(
     tree: Tree,
     q: ArrayLike,
@@ -134,12 +136,12 @@ def identify(
     *,
     consistent: bool = False,
     prior: ArrayLike | None = None,
-    regularisation: float = 1e-10,
+    regularization: float = 1e-10,
     weights: ArrayLike | None = None,
 ) -> Identified:
     """Inertial parameters from motions and torques.
 
-    Minimises |Y π - τ|² / |τ|² + regularisation D(π, prior). D is |π - prior|², or with
+    Minimises |Y π - τ|² / |τ|² + regularization D(π, prior). D is |π - prior|², or with
     `consistent` the divergence of the bodies' pseudo-inertias, which no choice of units or
     frames changes, and which is infinite where a body cannot exist (Lee, Wensing and Park,
     Geometric Robot Dynamic Identification, 2020).
@@ -155,7 +157,7 @@ def identify(
             body can have.
         prior: (bodies, 10), the initial guess, and the result in directions without data; by
             default the parameters of the tree.
-        regularisation: positive; without `consistent` it can be zero, for the solution nearest
+        regularization: positive; without `consistent` it can be zero, for the solution nearest
             to the prior.
         weights: (nv,), factors of the rows, such as the inverse standard deviations of the
             torques.
@@ -179,10 +181,10 @@ def identify(
     if start.ndim != 2 or not np.isfinite(start).all():
         raise InputError(f"{where}, prior: expected finite numbers of shape {(len(tree.bodies), PARAMETERS)}")
     truth(consistent, f"{where}, consistent")
-    weight = floats(regularisation, f"{where}, regularisation")
+    weight = floats(regularization, f"{where}, regularization")
     if weight.shape or not (0 <= weight < np.inf and (weight or not consistent)):
         raise InputError(
-            f"{where}, regularisation: expected a number {'>' if consistent else '>='} 0, got {regularisation!r}"
+            f"{where}, regularization: expected a number {'>' if consistent else '>='} 0, got {regularization!r}"
         )
     rows, scale = len(t), np.linalg.norm(t) or 1.0
     R: Any = np.linalg.qr(np.concatenate([Y, t[:, None]], axis=1) / scale, mode="r")

@@ -124,3 +124,19 @@ def test_ranges_of_joints_give_way_to_velocity_limits_on_both_sides(side, solver
         command = body(q, np.zeros(7), rest_acceleration=np.zeros(7), dt=0.01, solver=solver)
         assert_allclose(0.01 * command.a[0], -side * arm.tree.velocity_limits[0], rtol=1e-9)
         assert command.report.violated == ["rest", "joint limits"]
+
+
+def test_velocity_limits_with_a_scale():
+    """Every joint keeps a fifth of its limit, in the bounds and in the motion."""
+    robot = mb.load("panda")
+    q, far = robot.home(), robot.home() + 3.0
+    slow = control.VelocityLimits(scale=0.2).on(robot.tree)
+    np.testing.assert_allclose(slow.upper(robot.tree, q, None), 0.2 * robot.limits.velocity, rtol=1e-15)
+    motion = control.VelocityControl(
+        robot, [[control.PostureTask("rest")]], limits=(control.VelocityLimits(scale=0.2),)
+    )
+    v = motion(q, dt=0.01, rest=far)
+    np.testing.assert_allclose(v, 0.2 * robot.limits.velocity, rtol=1e-9)
+    for bad in (0, -1.0, np.inf, "half", None):
+        with pytest.raises(mb.InputError, match="velocity limits: expected a positive scale of the limits"):
+            control.VelocityLimits(scale=bad)

@@ -133,3 +133,36 @@ def test_bad_input():
     ):
         with pytest.raises(mb.InputError, match=message):
             call()
+
+
+# ---- position or rotation alone --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", ["euler-zyx", "rotation-vector"])
+def test_the_rotation_alone_on_the_wrist(error):
+    """With rates of ZYX angles, its joints, each step of 1/2 halves the way; otherwise it arrives. [RD Ex. 2.9.7]"""
+    goal = np.array([0.4, 0.8, -0.5])
+    far = mb.Pose(WRIST.pose("roll", goal).rotation, [9.0, 9.0, 9.0])  # where the wrist cannot be
+    history = control.iterate(WRIST, "roll", far, START, error=error, step=0.5, iterations=40, axes="rpy")
+    if error == "euler-zyx":
+        halves = goal + 0.5 ** np.arange(41)[:, None] * (START - goal)
+        assert_allclose(history.q, halves, atol=1e-10)
+    assert_allclose(errors(WRIST, "roll", far, history.q[-1])[1], 0, atol=1e-6)
+    assert history.position_error[-1] > 9
+
+
+@pytest.mark.parametrize("method", ["newton", "damped"])
+def test_the_position_or_the_rotation_alone_on_the_arm(method):
+    """The rows that are wanted vanish, and the first step is that of these rows of the Jacobian in NumPy."""
+    for k, axes in enumerate(("xyz", "rpy")):
+        history = control.iterate(ARM, "tool", TARGET, Q0, method=method, damping=0.01, iterations=30, axes=axes)
+        assert_allclose(errors(ARM, "tool", TARGET, history.q[-1])[k], 0, atol=1e-8)
+        assert errors(ARM, "tool", TARGET, history.q[-1])[1 - k] > 1e-3
+        J, here = ARM.jacobian("tool", Q0)[3 * k : 3 * k + 3], ARM.pose("tool", Q0)
+        turn = SciPy.from_matrix(TARGET.rotation.matrix @ here.rotation.matrix.T).as_rotvec()
+        wanted = TARGET.position - here.position if axes == "xyz" else turn
+        lam = 0.01 if method == "damped" else 0.0
+        first = Q0 + J.T @ np.linalg.solve(J @ J.T + lam**2 * np.eye(3), wanted)
+        assert_allclose(history.q[1], first, atol=1e-9)
+    with pytest.raises(mb.InputError, match="axes: expected one of 'xyzrpy', 'xyz', 'rpy', got 'rotation'"):
+        control.iterate(ARM, "tool", TARGET, Q0, axes="rotation")

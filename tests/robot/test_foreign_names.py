@@ -42,6 +42,16 @@ Q, V = np.array([0.3, -0.2]), np.array([1.0, 2.0])
         ("energy", "robot.kinetic_energy(q, v) + robot.potential_energy(q)"),
         ("gravity_compensation", "robot.gravity(q)"),
         ("plot", "mb.view.show(robot, q)"),
+        ("getTransform", "robot.pose(frame, q)"),
+        ("geometricJacobian", "robot.jacobian(frame, q)"),
+        ("velocityProduct", "robot.coriolis(q, v) @ v"),
+        ("CalcMassMatrix", "robot.mass_matrix(q)"),
+        ("CalcGravityGeneralizedForces", "robot.gravity(q), with the opposite sign"),
+        ("CalcRelativeTransform", "robot.pose(reference, q).pull(robot.pose(frame, q))"),
+        ("mj_jacSite", "robot.jacobian(frame, q)"),
+        ("subtree_com", "robot.center_of_mass(q)"),
+        ("computeMinverse", "np.linalg.inv(robot.mass_matrix(q))"),
+        ("buildReducedModel", "robot.lock({joint: value})"),
     ],
 )
 def test_words_of_others_name_ours(word, ours):
@@ -58,10 +68,12 @@ OWNERS = {
     "Rotation": mb.Rotation.identity(),
     "Pose": mb.Pose.identity(),
     "Twist": mb.Twist.zero(),
+    "Wrench": mb.Wrench.zero(),
     "SpatialInertia": mb.SpatialInertia(1.0, np.zeros(3), np.eye(3)),
 }
 HERE = {"robot": ROBOT, "mb": mb, "control": control, "simulate": simulate, **OWNERS}
 HERE |= {"rotation": HERE["Rotation"], "pose": HERE["Pose"], "twist": HERE["Twist"], "inertia": HERE["SpatialInertia"]}
+HERE |= {"wrench": HERE["Wrench"], "np": np}
 TABLES = {**{OWNERS[name]: table for name, table in CLASSES.items()}}
 TABLES |= {HERE[name.removeprefix("multibody.").replace("multibody", "mb")]: table for name, table in MODULES.items()}
 
@@ -93,6 +105,8 @@ def test_foreign_names_point_to_existing_attributes(owner):
         (lambda: mb.Rotation.identity(3).inv, "rotation.inverse()"),
         (lambda: mb.Pose.identity().translation, "pose.position"),
         (lambda: mb.Twist.zero().w, "twist.angular"),
+        (lambda: mb.Wrench.zero().moment, "wrench.torque"),
+        (lambda: mb.Wrench.se3Action, "pose @ wrench"),
         (lambda: OWNERS["SpatialInertia"].lever, "inertia.com"),
         (lambda: control.pinv, "control.pseudo_inverse(J)"),
         (lambda: simulate.mj_step, "simulate.Simulator(robot, dt=0.002).step"),
@@ -299,6 +313,12 @@ def test_names_of_euler_angles_with_and_without_their_prefix():
     near(robot.analytical_jacobian("tool", q, "zyx"), robot.analytical_jacobian("tool", q, "euler-zyx"), 0.0)
     says(lambda: rates.parameters("zyy", R), "euler-zyx")
     says(lambda: R.euler("euler-ZYX"), "Euler sequence: expected one of")
+    for call in (
+        lambda: robot.analytical_jacobian("tool", q, "ZYX"),
+        lambda: robot.rate_matrix(q, "ZYX"),
+        lambda: control.iterate(robot, "tool", robot.pose("tool", q), q, error="ZYX"),
+    ):
+        says(call, "SciPy's intrinsic 'ZYX' is 'zyx' here")
 
 
 def test_poses_of_matrices_say_how():
@@ -307,6 +327,60 @@ def test_poses_of_matrices_say_how():
     says(lambda: mb.Pose([1.0, 0, 0, 0], [1, 2, 3]), "use Pose(Rotation.from_quaternion(q), position), with w first")
     says(lambda: mb.Pose([[1.0], [0, 0]], [1, 2, 3]), "expected a Rotation and a position, got list first")
     assert mb.Pose(mb.Rotation.identity()) == mb.Pose.identity()
+
+
+def methods_with(*names):
+    """The public methods of robots whose first argument has one of these names, and their required arguments."""
+    for name in dir(mb.Robot):
+        method = getattr(mb.Robot, name)
+        if name.startswith("_") or not callable(method):
+            continue
+        required = [
+            x.name for x in inspect.signature(method).parameters.values() if x.default is x.empty and x.kind == 1
+        ]
+        if len(required) > 2 and required[1] in names:
+            yield name, required[1:]
+
+
+ARGUMENTS = {
+    "frame": "tip",
+    "reference": "base",
+    "constraints": [mb.constraints.PointContact("foot", "tip")],
+    "q": Q,
+    "v": V,
+    "a": V,
+    "tau": V,
+    "point": np.zeros(3),
+    "placement": mb.Pose.identity(),
+    "twist": np.zeros(6),
+    "target": mb.Pose.identity(),
+    "inertia": 1.0,
+    "task": np.zeros((1, 2)),
+    "wanted": np.zeros(1),
+}
+
+
+@pytest.mark.parametrize(("name", "required"), list(methods_with("frame")))
+def test_every_method_names_a_frame_behind_the_state(name, required):
+    first, *rest = (ARGUMENTS[argument] for argument in required)
+    if name == "inverse_kinematics":
+        says(lambda: ROBOT.inverse_kinematics(*rest, first), "expected the name of a frame first")
+        return
+    frames = "frames" if "reference" in required else "frame"
+    says(lambda: getattr(ROBOT, name)(*rest, first), f"expected the {frames} first, robot.{name}(")
+
+
+@pytest.mark.parametrize(("name", "required"), list(methods_with("constraints")))
+def test_every_method_names_constraints_behind_the_state(name, required):
+    first, *rest = (ARGUMENTS[argument] for argument in required)
+    for state in (rest, [x.tolist() for x in rest]):
+        says(
+            lambda state=state: getattr(ROBOT, name)(*state, first), f"expected constraints first, as in robot.{name}("
+        )
+
+
+def test_a_new_frame_behind_its_parent():
+    says(lambda: ROBOT.with_frame("tip", "tcp"), "expected the new name first, robot.with_frame('tcp', 'tip', pose)")
 
 
 def test_constraints_behind_the_state():

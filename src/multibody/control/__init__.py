@@ -36,7 +36,7 @@ from multibody.control.tasks import (
 from multibody.control.velocity_control import VelocityControl
 from multibody.control.virtual_model import VirtualModel
 from multibody.control.whole_body import WholeBody
-from multibody.solvers.hierarchical_least_squares import hierarchical_least_squares, prioritised
+from multibody.solvers.hierarchical_least_squares import hierarchical_least_squares, prioritised, prioritized  # noqa: F401  the first, as before
 from multibody.solvers.hierarchical_qp import Level, hierarchical_qp
 from multibody.solvers.program import Status
 from multibody.solvers.pseudo_inverse import null_space_projector, pseudo_inverse
@@ -86,7 +86,7 @@ __all__ = [
     "joint_impedance",
     "multi_task_control",
     "null_space_projector",
-    "prioritised",
+    "prioritized",
     "pseudo_inverse",
     "qp",
     "track_pose",

@@ -3,7 +3,7 @@
 Needs SymPy, of the extra `multibody[symbolic]`; `make demo` installs it.
 """
 
-from multibody._signatures import readable_names
+from multibody._foreign_names import public_room
 from multibody.tracing.emission import optional
 
 optional("sympy", "symbolic")
@@ -17,7 +17,7 @@ from multibody.derive.methods.quasi_velocities import with_quasi_velocities, wit
 from multibody.derive.results.comparison import Agreement, equal  # noqa: E402
 from multibody.derive.results.equations import Equations  # noqa: E402
 from multibody.derive.results.equilibria import equilibria  # noqa: E402
-from multibody.derive.results.linearisation import Linearisation, linearise  # noqa: E402
+from multibody.derive.results.linearisation import Linearization, linearize  # noqa: E402
 from multibody.derive.system.bodies import Body, particle  # noqa: E402
 from multibody.derive.system.constraints import Holonomic, Motion  # noqa: E402
 from multibody.derive.system.from_robot import from_robot  # noqa: E402
@@ -36,7 +36,7 @@ __all__ = [
     "Generalized",
     "GroupEquations",
     "Holonomic",
-    "Linearisation",
+    "Linearization",
     "Motion",
     "Spring",
     "System",
@@ -49,7 +49,7 @@ __all__ = [
     "equilibria",
     "from_robot",
     "gamma",
-    "linearise",
+    "linearize",
     "on_group",
     "particle",
     "rate",
@@ -63,4 +63,6 @@ __all__ = [
     "with_rates_as_velocities",
 ]
 
-readable_names(__name__)
+Linearisation, linearise = Linearization, linearize
+
+__getattr__ = public_room(__name__)

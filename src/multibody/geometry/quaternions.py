@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody._foreign_names import unknown_attribute
 from multibody.geometry._arrays import dot, floats, matrix, not_zero, unit, vector
 from multibody.geometry.exponential_coefficients import half_angle
 from multibody.geometry.public_api import public
@@ -239,3 +240,6 @@ def of_nearest_rotation(M: ArrayLike) -> NDArray[Any]:
         ]
     )
     return dominant(K)
+
+
+__getattr__ = unknown_attribute(__name__)

@@ -24,7 +24,7 @@ from multibody.geometry._arrays import (
     is_traced,
     singular_within,
 )
-from multibody.geometry.euler import EXTRINSIC, PREFIX, SEQUENCES
+from multibody.geometry.euler import EXTRINSIC, PREFIX, SEQUENCES, parse
 from multibody.geometry.orientation_parameters import (
     AngleAxis,
     Euler,
@@ -52,7 +52,9 @@ ORIENTATIONS = (*(PREFIX + sequence for sequence in SEQUENCES), *_ORIENTATIONS)
 
 def orientation_name(name: str) -> str:
     """The full name of a parameterisation: "euler-zyx" for "zyx"."""
-    bare = isinstance(name, str) and (name in SEQUENCES or name.startswith(EXTRINSIC))
+    bare = isinstance(name, str) and (name.lower() in SEQUENCES or name.startswith(EXTRINSIC))
+    if bare and name not in SEQUENCES:
+        parse(name)  # which has the right name of SciPy's "ZYX"
     return PREFIX + name if bare else name
 
 

@@ -193,6 +193,14 @@ class FrameCalls(dict[str, Call]):
         return call
 
 
+def frames_first(method: str, frames: tuple[Any, ...], others: tuple[Any, ...]) -> None:
+    """Refuse arguments that are no names of frames in their places, with the call to write."""
+    if not all(isinstance(frame, str) for frame in frames):
+        names = [x for x in (*frames, *others) if isinstance(x, str)][: len(frames)] or ["frame"]
+        what = "the frame" if len(frames) == 1 else "the frames"
+        raise InputError(f"{method}: expected {what} first, robot.{method}({', '.join(map(repr, names))}, q, ...)")
+
+
 def check_options(options: Mapping[str, Any], key: Any) -> Mapping[str, Any]:
     """Return the options of a call, if they are those that all methods take."""
     for option in options:

@@ -273,11 +273,14 @@ def _options(quantity: Quantity, options: Mapping[str, Any], title: str) -> tupl
     return tuple(chosen)
 
 
-def constraints_on(model: Model, constraints: Any) -> ConstraintSet:
-    """Return a set of constraints on a model, from a set or a list of constraints."""
-    if isinstance(constraints, np.ndarray | float | int):
-        order = "robot.constrained_dynamics(constraints, q, v, tau)"
-        raise InputError(f"{model.name}: expected constraints first, as in {order}, got {type(constraints).__name__}")
+def constraints_on(
+    model: Model, constraints: Any, call: str = "constrained_dynamics(constraints, q, v, tau)"
+) -> ConstraintSet:
+    """Return a set of constraints on a model, from a set or a list of constraints; `call` is the call of errors."""
+    numbers = isinstance(constraints, list | tuple) and any(isinstance(x, float | int) for x in constraints)
+    if numbers or isinstance(constraints, np.ndarray | float | int):
+        kind = type(constraints).__name__
+        raise InputError(f"{model.name}: expected constraints first, as in robot.{call}, got {kind}")
     if not isinstance(constraints, ConstraintSet):
         return ConstraintSet(model, constraints)
     if constraints.model is not model and constraints.model != model:

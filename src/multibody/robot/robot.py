@@ -45,6 +45,7 @@ from multibody.robot.dispatch import (
     SolverOptions,
     Wrenches,
     constraint_inputs,
+    frames_first,
     wrench_arrays,
 )
 from multibody.robot.function import RobotFunction
@@ -650,6 +651,7 @@ class Robot(metaclass=ForeignNames):
             reference: the name of the other frame.
             kind: "twist" [MDN 32-33] or "difference" [RD 2.153-2.154].
         """
+        frames_first("relative_jacobian", (frame, reference), (q,))
         return self._calls.run(("relative_jacobian", frame, reference, kind, representation), (q,), options)
 
     def jacobian_in(
@@ -701,6 +703,7 @@ class Robot(metaclass=ForeignNames):
             placement: F_H_C, the pose of the contact frame on the link.
             twist: C_v_FC, (..., 6), of C relative to F, left-trivialised.
         """
+        frames_first("moving_contact_velocity", (frame,), (q, v, placement, twist))
         if not isinstance(placement, Pose):
             raise InputError(f"placement: expected a Pose, got {type(placement).__name__}")
         F_v_C = floats(twist, "twist", 6)
@@ -728,6 +731,7 @@ class Robot(metaclass=ForeignNames):
         """(..., min(k, nv)): the singular values of k rows of the mixed Jacobian, largest first.
         [RD §2.9.1]
         """
+        frames_first("singular_values", (frame,), (q,))
         return manipulability.singular_values_of(self.jacobian(frame, q), coordinates)
 
     def manipulability(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> Array:
@@ -737,6 +741,7 @@ class Robot(metaclass=ForeignNames):
         That is sqrt(det(J J^T)) if the robot has at least k velocities, and sqrt(det(J^T J))
         otherwise.
         """
+        frames_first("manipulability", (frame,), (q,))
         return np.prod(self.singular_values(frame, q, coordinates), axis=-1)
 
     def rank(
@@ -748,6 +753,7 @@ class Robot(metaclass=ForeignNames):
         It counts singular values above `tolerance` times the largest; by default 1e-9, for
         float32 1e-5.
         """
+        frames_first("rank", (frame,), (q,))
         return manipulability.rank_of(self.jacobian(frame, q), coordinates, tolerance)
 
     def inverse_kinematics(
@@ -1100,7 +1106,7 @@ class Robot(metaclass=ForeignNames):
         >>> support.rows, support.ranks(robot.home()).base
         (6, 5)
         """
-        return constraints_on(self.model, constraints)
+        return constraints_on(self.model, constraints, "constraints([constraint, ...])")
 
     @property
     def closures(self) -> tuple[Constraint, ...]:
@@ -1199,7 +1205,7 @@ class Robot(metaclass=ForeignNames):
             v: (..., nv), before the impact.
             restitution: (...), from 0 to 1; by default 0, plastic.
         """
-        support = constraints_on(self.model, constraints)
+        support = constraints_on(self.model, constraints, "impact(constraints, q, v)")
         bounce = None if restitution is None else check_restitution(restitution)[..., None]
         optional = constraint_inputs(support, active, restitution=bounce)
         return Impact(*self._calls.run_optional("impact", (q, v), options, constraints=support, optional=optional))
@@ -1208,7 +1214,7 @@ class Robot(metaclass=ForeignNames):
         """N_c, (..., nv, nv): the projector of velocities onto the null space of the constraints.
         [RD 3.63]
         """
-        support = constraints_on(self.model, constraints)
+        support = constraints_on(self.model, constraints, "null_space_projector(constraints, q)")
         return self._calls.run_optional("null_space_projector", (q,), options, constraints=support)
 
     def support_consistent_velocity(
@@ -1222,7 +1228,7 @@ class Robot(metaclass=ForeignNames):
             task: J_t, (..., m, nv).
             wanted: w_t, (..., m).
         """
-        support = constraints_on(self.model, constraints)
+        support = constraints_on(self.model, constraints, "support_consistent_velocity(constraints, q, J, w)")
         J_t = floats(task, "task")
         if J_t.ndim < 2 or not J_t.shape[-2] or J_t.shape[-1] != self.nv:
             raise InputError(f"task: expected a Jacobian (..., m, {self.nv}), got shape {J_t.shape}")
@@ -1598,7 +1604,7 @@ class Robot(metaclass=ForeignNames):
         active: ArrayLike | None,
         baumgarte: ArrayLike | None,
     ) -> Any:
-        support = constraints_on(self.model, constraints)
+        support = constraints_on(self.model, constraints, f"{key[0]}(constraints, q, v, tau)")
         gains = None if baumgarte is None else check_gains(baumgarte)
         inputs = {"constraints": support, "optional": constraint_inputs(support, active, baumgarte=gains)}
         return self._calls.run_optional(key, args, options, wrenches=wrenches, **inputs)

@@ -16,7 +16,7 @@ Equations = tuple[Array, Array]
 """A, (..., m, n), and b, (..., m), of A x = b."""
 
 
-def prioritised(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[Array, list[Array]]:
+def prioritized(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[Array, list[Array]]:
     """The v that meets J v = w level by level: no level gives way to those after it.
     [RD 2.216-2.220, Alg. 2]
 
@@ -35,7 +35,7 @@ def prioritised(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[Array, l
     Raises:
         InputError: when there is no level, or shapes do not fit.
 
-    >>> v, slacks = prioritised([([[1.0, 1.0]], [2.0]), ([[1.0, 0.0], [0.0, 1.0]], [3.0, 0.0])])
+    >>> v, slacks = prioritized([([[1.0, 1.0]], [2.0]), ([[1.0, 0.0], [0.0, 1.0]], [3.0, 0.0])])
     >>> v.round(12)
     array([ 2.5, -0.5])
     >>> [slack.round(12).tolist() for slack in slacks]
@@ -52,14 +52,15 @@ def prioritised(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[Array, l
     return v, split_last(slacks, np.cumsum(counts)[:-1])
 
 
-hierarchical_least_squares = prioritised
-"""`prioritised`, under the name that RD has for it where x are accelerations and forces.  [RD 3.102-3.107]"""
+prioritised = prioritized
+hierarchical_least_squares = prioritized
+"""`prioritized`, under the name that RD has for it where x are accelerations and forces.  [RD 3.102-3.107]"""
 
 
 def lexicographic(
     levels: Sequence[Equations], support: Array | None = None, damping: float = 0.0
 ) -> tuple[Array, list[Array]]:
-    """`prioritised`, of arrays or traced arrays of one batch shape.
+    """`prioritized`, of arrays or traced arrays of one batch shape.
 
     Q are orthonormal rows that span those of the levels so far. For the next, A = A Q^T Q + L Q_i, where Q_i are new
     rows: v grows by Q_i^T L^+ (b - A v), which no level before feels. That is N_{i-1} (A_i N_{i-1})^+ (b_i - A_i v).

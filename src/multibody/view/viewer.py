@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody._foreign_names import ForeignNames
 from multibody._saving import check_place
 from multibody.errors import InputError
 from multibody.geometry import Pose
@@ -74,7 +75,7 @@ def play(run: Run, **options: Any) -> "Viewer":
 
 
 @final
-class Viewer:
+class Viewer(metaclass=ForeignNames):
     """Robots in the browser; see `show`."""
 
     def __init__(

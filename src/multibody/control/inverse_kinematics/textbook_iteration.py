@@ -29,6 +29,8 @@ from multibody.robot.function import RobotFunction
 from multibody.solvers.pseudo_inverse import damped_inverse, inverse
 
 METHODS = ("newton", "damped", "transpose")
+ROWS = {"xyzrpy": slice(None), "xyz": slice(0, 3), "rpy": slice(3, None)}
+"""The rows of Δχ by the axes that `iterate` names, as `InverseKinematics` does."""
 SINGULAR = 1e8
 """Entries of a Jacobian that only a singularity of the parameters has."""
 
@@ -78,6 +80,7 @@ def iterate(
     *,
     damping: float = 0.1,
     tolerance: float | None = None,
+    axes: str = "xyzrpy",
 ) -> History:
     """Algorithm 1 of RD, q <- q + k J^+ Δχ, and its variants, with all that it went through.
     [RD 2.242-2.255, Alg. 1]
@@ -98,6 +101,8 @@ def iterate(
         damping: λ, for "damped".
         tolerance: stop at |Δχ| of at most this, as Algorithm 1 does; by default all steps are
             made.
+        axes: the rows of Δχ: "xyzrpy" for the pose, "xyz" for the position alone, "rpy" for the
+            rotation alone.
 
     Returns:
         The history, with one more entry than there were steps.
@@ -123,12 +128,13 @@ def iterate(
     check_pose(target, finite=True)
     choice(method, "method", METHODS)
     error = choice(orientation_name(error), "error", ERRORS)
+    choice(axes, "axes", tuple(ROWS))
     iterations = check_whole(iterations, "iterations")
     q = check_configuration.check(robot.tree, q0, limits=False)
     k = check_positive(numbers(step, "step", q), "step", "a factor of the steps")
     lam = check_gain(numbers(damping, "damping", q), "damping")
     least = -1.0 if tolerance is None else float(check_gain(numbers(tolerance, "tolerance", q), "tolerance"))
-    advance = _step(robot, frame, method, error)
+    advance = _step(robot, frame, method, error, axes)
     entries: list[tuple[NDArray[Any], ...]] = []
     for count in range(iterations + 1):
         after, size, errors, largest = advance(q, target, k, lam)
@@ -147,12 +153,13 @@ def iterate(
 
 
 @lru_cache(maxsize=64)
-def _step(robot: Robot, frame: str, method: str, error: str) -> RobotFunction:
+def _step(robot: Robot, frame: str, method: str, error: str, axes: str) -> RobotFunction:
     """The next q, |Δχ|, both errors of q and the largest entry of J, as a kernel."""
     tree = robot.tree
 
     def advance(q: NDArray[Any], target: Pose, k: NDArray[Any], damping: NDArray[Any]) -> tuple[Any, ...]:
         J, delta = _linearised(tree, frame, error, q, target)
+        J, delta = J[..., ROWS[axes], :], delta[..., ROWS[axes]]
         if method == "transpose":
             back = transpose(J)
         else:
@@ -163,7 +170,7 @@ def _step(robot: Robot, frame: str, method: str, error: str) -> RobotFunction:
         return after, np.sqrt(np.sum(delta * delta, axis=-1)), both, np.max(np.abs(J), axis=(-1, -2))
 
     inputs: dict[str, Any] = {"q": "configuration", "target": "pose", "step": "number", "damping": "number"}
-    return robot.function(advance, key=f"control.iterate {frame!r} {method} {error}", **inputs)
+    return robot.function(advance, key=f"control.iterate {frame!r} {method} {error} {axes}", **inputs)
 
 
 def _linearised(tree: Tree, frame: str, error: str, q: NDArray[Any], target: Pose) -> tuple[NDArray[Any], NDArray[Any]]:

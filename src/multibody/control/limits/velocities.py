@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control._checks import known_rows
+from multibody.control._checks import check_number, known_rows
 from multibody.control.limits._limit import Limit
 from multibody.model.tree import Tree
 
@@ -36,21 +36,28 @@ class BoxLimit(Limit):
 
 @dataclass(frozen=True)
 class VelocityLimits(BoxLimit):
-    """|v| of every joint within the limits of the robot, in rad/s or m/s.
+    """Keep |v| of every joint within a fraction of its velocity limit, in rad/s or m/s.
 
     >>> import multibody as mb
     >>> robot = mb.load("panda")
     >>> VelocityLimits().on(robot.tree).upper(robot.tree, robot.home(), None)
     array([2.175, 2.175, 2.175, 2.175, 2.61 , 2.61 , 2.61 ])
+    >>> VelocityLimits(scale=0.2).on(robot.tree).upper(robot.tree, robot.home(), None)
+    array([0.435, 0.435, 0.435, 0.435, 0.522, 0.522, 0.522])
     """
 
     name: str = "velocity limits"
+    scale: float = 1.0
+    """The fraction of the limits, positive."""
+
+    def __post_init__(self) -> None:
+        check_number(self.scale, str(self.name), "a positive scale of the limits")
 
     def lower(self, tree: Tree, q: NDArray[Any], dt: Any) -> NDArray[Any]:
         return -self.upper(tree, q, dt)
 
     def upper(self, tree: Tree, q: NDArray[Any], dt: Any) -> NDArray[Any]:
-        return np.broadcast_to(tree.velocity_limits.astype(q.dtype), (*q.shape[:-1], tree.nv))
+        return np.broadcast_to((self.scale * tree.velocity_limits).astype(q.dtype), (*q.shape[:-1], tree.nv))
 
     def bounded(self, tree: Tree) -> NDArray[Any]:
         return np.isfinite(tree.velocity_limits)

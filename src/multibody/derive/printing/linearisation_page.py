@@ -50,7 +50,7 @@ def linear(equations: "Equations", layout: Layout, points: Sequence[Place]) -> l
     blocks: list[Block] = []
     layout = replace(layout, long=1)  # its entries have long denominators in common
     for place in points:
-        near = equations.linearise(place)
+        near = equations.linearize(place)
         blocks.append(Heading(f"At {_at(equations, layout, place)}", 2))
         blocks += _with(equations, layout, place)
         blocks.append(Formula(r"\dot \xi = A \xi + B u" if near.inputs else r"\dot \xi = A \xi"))

@@ -19,7 +19,7 @@ from multibody.derive.printing.html_document import standalone
 from multibody.derive.results import comparison, compiled, linearisation
 from multibody.derive.results.comparison import Agreement
 from multibody.derive.results.equilibria import equilibria as find_equilibria
-from multibody.derive.results.linearisation import Linearisation
+from multibody.derive.results.linearisation import Linearization
 from multibody.derive.results.steps import Step, term
 from multibody.derive.system import constraint_rows, degeneracy, generalized_forces
 from multibody.derive.system.kinematics import tidy
@@ -117,9 +117,11 @@ class Equations:
         """
         return comparison.equal(self, other, symbolic=symbolic, seed=seed)
 
-    def linearise(self, at: Mapping[Any, Any] | None = None) -> Linearisation:
-        """A and B of x' = A x + B u about an equilibrium; see `derive.linearise`."""
-        return linearisation.linearise(self, at)
+    def linearize(self, at: Mapping[Any, Any] | None = None) -> Linearization:
+        """A and B of x' = A x + B u about an equilibrium; see `derive.linearize`."""
+        return linearisation.linearize(self, at)
+
+    linearise = linearize
 
     @options_of(find_equilibria)
     def equilibria(

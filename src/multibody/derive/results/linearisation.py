@@ -27,7 +27,7 @@ Matrix = Any
 
 
 @dataclass(frozen=True)
-class Linearisation:
+class Linearization:
     """x' = A x + B u close to an equilibrium, where x and u are small; unpacks to A and B.
 
     x has two halves, y and w. Coordinates are at q_0 + F(q_0) N_q y, velocities are v = N_v w.
@@ -57,7 +57,7 @@ class Linearisation:
         return iter((self.A, self.B))
 
 
-def linearise(equations: "Equations", at: Mapping[Any, Any] | None = None) -> Linearisation:
+def linearize(equations: "Equations", at: Mapping[Any, Any] | None = None) -> Linearization:
     """A and B of x' = A x + B u about an equilibrium, symbolic where parameters
     are left as symbols.
 
@@ -72,7 +72,7 @@ def linearise(equations: "Equations", at: Mapping[Any, Any] | None = None) -> Li
             fulfil the constraints; or the equations depend on time.
 
     Returns:
-        `Linearisation`, which unpacks to A and B: arrays of floats when every symbol has a
+        `Linearization`, which unpacks to A and B: arrays of floats when every symbol has a
         value, else matrices.
     """
     expect_equations(equations)
@@ -110,7 +110,7 @@ def linearise(equations: "Equations", at: Mapping[Any, Any] | None = None) -> Li
     A = _blocks([[top, rate], [bottom, -inverse @ N_v.T @ D_0 @ N_v]])
     B = _blocks([[_zeros(rate, B_0.shape[1])], [inverse @ N_v.T @ B_0]])
     names = _names(system, positions, velocities)
-    return Linearisation(A, B, names, tuple(system.inputs), N_q, N_v)
+    return Linearization(A, B, names, tuple(system.inputs), N_q, N_v)
 
 
 def _point(system: "System", at: Mapping[Any, Any] | None) -> dict[sp.Symbol, sp.Expr]:

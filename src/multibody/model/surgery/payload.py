@@ -21,6 +21,8 @@ def payload(model: Model, frame: str, inertia: SpatialInertia | float, pose: Pos
         inertia: of the load, in a frame of its own; a number is the mass of a point at its origin, in kg.
         pose: of that frame in the robot's, a Pose or a position; by default they coincide.
     """
+    if not isinstance(frame, str):
+        raise InputError(f"payload: expected the frame first, robot.payload(frame, inertia), got {frame!r}")
     link, link_H_frame = link_of_frame(model, frame)
     if isinstance(inertia, int | float | np.number) and not isinstance(inertia, bool):
         if not inertia > 0:

@@ -21,6 +21,8 @@ def with_frame(model: Model, name: str, parent: str, pose: Pose | ArrayLike | No
     """
     if not isinstance(name, str) or not name:
         raise InputError(f"with_frame, name: expected a text that is not empty, got {name!r}")
+    if name in model.frames and parent not in model.frames:
+        raise InputError(f"with_frame: expected the new name first, robot.with_frame({parent!r}, {name!r}, pose)")
     link, link_H_parent = link_of_frame(model, parent)
     if name in model.frames:
         raise InputError(f"with_frame: {model.name!r} has a link or frame {name!r} already")
