@@ -11,6 +11,8 @@ from tempfile import TemporaryDirectory
 
 # Before NumPy is loaded. Our matrices are small: threads do not help, and workers that share the cores wait for them.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Tests of quick code switch this off: the others compile once.
+os.environ.setdefault("MULTIBODY_WAIT", "1")
 # Other processes that tests start import the library as its users do: from byte code that the first one leaves.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 

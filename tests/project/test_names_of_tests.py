@@ -194,6 +194,7 @@ ELSEWHERE = {
     "compiler/optional_inputs.py": "compiler/test_call_mode.py",
     "compiler/runtime/code.py": "compiler/test_processes.py",
     "compiler/runtime/fastcall.py": "compiler/test_launch.py",
+    "compiler/runtime/object_code.py": "compiler/test_helpers.py",
     "compiler/runtime/once.py": "compiler/test_code_cache.py",
     "compiler/runtime/scan_pieces.py": "compiler/test_scan.py",
     "compiler/runtime/signature.py": "compiler/test_launch.py",

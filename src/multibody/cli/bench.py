@@ -15,6 +15,7 @@ from multibody.cli._progress import progress
 from multibody.cli._tables import show, table, terminal
 from multibody.cli._time_bars import BATCH, SINGLE, bars, draw
 from multibody.cli._timing import in_turns, reusing_arrays
+from multibody.compiler.config import final_code
 from multibody.errors import InputError
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def measure(
         others: calls to be timed beside ours, by who computes and by quantity.
     """
     times: dict[str, dict[str, float]] = {}
-    with progress() as bar:
+    with progress() as bar, final_code():
         begun = time.perf_counter()
         for name in bar.track(case.names, description="compiling"):
             case.single(name)()

@@ -3,7 +3,9 @@
 import ctypes
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +14,8 @@ import numpy as np
 from multibody.errors import InputError
 from multibody.tracing.ad.memory_limit import limits
 
+_ON, _OFF = ("on", "1", "yes", "true"), ("off", "0", "no", "false")
+"""The values of switches in the environment."""
 THREADS = ctypes.c_int64(1)
 """A copy of `config.threads` in memory, which the fast path reads."""
 
@@ -35,6 +39,11 @@ class Config:
     progress: bool | str = "auto"
     """Whether stderr reports compilations that take longer than half a second: in a line that is erased at the end if
     it is a terminal or a notebook, or with True; otherwise in a new line every 30 seconds."""
+    wait_for_code: bool = False
+    """Whether the first call of a large kernel waits for its final code, also if helpers could generate it."""
+    helpers: bool = False
+    """Whether helper processes generate code, if there are cores for them. The first call of a large kernel then runs
+    code that is generated quickly and runs at about half the speed, with the same bits, until final code is ready."""
 
     @property
     def tape(self) -> int:
@@ -74,18 +83,29 @@ _SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "cache_size": (lambda value: _is_integer(value) and value >= 0, "a number of bytes"),
     "verify": (lambda value: isinstance(value, bool), "True or False"),
     "progress": (lambda value: isinstance(value, bool) or value == "auto", 'True, False or "auto"'),
+    "wait_for_code": (lambda value: isinstance(value, bool), "True or False"),
+    "helpers": (lambda value: isinstance(value, bool), "True or False"),
     "tape": (lambda value: _is_integer(value) and value >= 0, "a number of bytes"),
 }
 """The check of each setting, and what it expects."""
 
 
+def _switch(name: str, *, default: bool) -> bool:
+    value = os.environ.get(name, "").lower()
+    if value not in ("", *_ON, *_OFF):
+        raise InputError(f"{name}: expected on or off, got {value!r}")
+    return value in _ON if value else default
+
+
 def _from_environment() -> Config:
     name = "MULTIBODY_CACHE_MODE" if "MULTIBODY_CACHE_MODE" in os.environ else "MULTIBODY_CACHE"  # the former name
     mode = os.environ.get(name, "")
-    if mode.lower() not in ("", "on", "1", "yes", "true", "off", "0", "no", "false", "verify"):
+    if mode.lower() not in ("", *_ON, *_OFF, "verify"):
         hint = ". The directory is set by MULTIBODY_CACHE_DIR" if {"/", "\\", "~"} & set(mode) else ""
         raise InputError(f"{name}: expected on, off or verify, got {mode!r}{hint}")
-    settings = Config(cache=mode.lower() not in ("off", "0", "no", "false"), verify=mode.lower() == "verify")
+    settings = Config(cache=mode.lower() not in _OFF, verify=mode.lower() == "verify")
+    settings.wait_for_code = _switch("MULTIBODY_WAIT", default=False)
+    settings.helpers = _switch("MULTIBODY_HELPERS", default=False)
     if size := os.environ.get("MULTIBODY_CACHE_SIZE"):
         number = re.fullmatch(r"(\d+) *([KMGT]?)(i?B)?", size.strip(), re.IGNORECASE)
         if number is None:
@@ -95,3 +115,19 @@ def _from_environment() -> Config:
 
 
 config = _from_environment()
+_waits: ContextVar[bool] = ContextVar("multibody_waits", default=False)
+
+
+@contextmanager
+def final_code() -> Iterator[None]:
+    """Within this block first calls wait for final code, because calls are timed or their code is sent elsewhere."""
+    token = _waits.set(True)
+    try:
+        yield
+    finally:
+        _waits.reset(token)
+
+
+def waits_for_code() -> bool:
+    """Whether a first call now waits for its final code."""
+    return config.wait_for_code or _waits.get()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.compiler.config import final_code
 from multibody.sweep.attempts import REASONS, AttemptLog
 from multibody.sweep.designs.random_streams import Draws
 from multibody.sweep.designs.samples import Sample, is_kept
@@ -37,7 +38,8 @@ def call_function(function: Function, sample: Sample, seed: int, index: NDArray[
     """Call a function with copies of these samples, and with the random numbers of each."""
     sample = {name: np.array(x) for name, x in sample.items()}
     takes_rng = any(parameter.name == "rng" for parameter in parameters_of(function))
-    return function(sample, rng=Draws(seed, index)) if takes_rng else function(sample)
+    with final_code():  # chunks are timed, and their kernels sent to other processes
+        return function(sample, rng=Draws(seed, index)) if takes_rng else function(sample)
 
 
 def parameters_of(function: Function) -> list[inspect.Parameter]:

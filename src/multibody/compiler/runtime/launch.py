@@ -133,8 +133,9 @@ class Launcher:
     def _entry(self, variant: str) -> Any:
         """The function of a variant, compiled at its first call; the fast path serves the next ones."""
         address = self.code.address(variant, self.name)
-        if self.set_address is not None:
-            self.set_address(variant, address)
+        final = self.code.linked(variant)
+        if self.set_address is not None and final:
+            self.set_address(variant, final)
         return _ENTRY(address)
 
     def _pieces(self, call: Call, start: int, end: int, stop: workers.Stop) -> None:

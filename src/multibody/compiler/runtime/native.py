@@ -6,6 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -13,8 +14,11 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from multibody.compiler.codegen import target
-from multibody.compiler.runtime import progress
+from multibody.compiler.runtime import helpers, object_code, progress
+from multibody.compiler.runtime.object_code import Request
 
+MIN_PARALLEL_TEXT = 400_000
+"""Letters of LLVM IR, about 0.3 s of compilation, from which helper processes take part."""
 MIN_LOGGED_MODULES = 8
 """Kernels of at least this many modules take seconds to compile, and their progress is logged."""
 SOURCE_ORDER = (
@@ -47,17 +51,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=LOCK.__enter__, after_in_parent=_release, after_in_child=_release)
 
 
-@cache
 def target_machine(level: int) -> Any:
     """LLVM's target machine at an optimization level."""
-    machine = target.host()
-    return llvm.Target.from_triple(machine.triple).create_target_machine(
-        cpu=machine.cpu, features=machine.features, opt=level, reloc="pic", codemodel="default"
-    )
+    return object_code.target_machine(*target.host()[:3], level)
+
+
+def request(text: str, level: int) -> Request:
+    """A module to compile for this process's machine."""
+    is_scan = "\nstepped:" in text
+    options = (*SOURCE_ORDER, f"-disable-lsr={'false' if is_scan else 'true'}")
+    return Request(text, *target.host()[:3], level, options)
 
 
 @contextmanager
-def source_order(text: str) -> Iterator[None]:
+def source_order(options: tuple[str, ...]) -> Iterator[None]:
     """Within this block LLVM emits the instructions of a module in source order.
 
     Its schedulers would run one chain of dependent operations after the other, to save registers, and lose up to two
@@ -69,13 +76,10 @@ def source_order(text: str) -> Iterator[None]:
     """
     with LOCK:
         try:
-            is_scan = "\nstepped:" in text
-            for option in (*SOURCE_ORDER, f"-disable-lsr={'false' if is_scan else 'true'}"):
-                llvm.set_option("multibody", option)
+            object_code.set_options(options)
             yield
         finally:
-            for option in DEFAULTS:
-                llvm.set_option("multibody", option)
+            object_code.set_options(DEFAULTS)
 
 
 @cache
@@ -85,32 +89,46 @@ def _jit() -> Any:
 
 def compile_object(text: str, level: int = 2) -> bytes:
     """Compile an LLVM module to object code."""
-    with source_order(text):
-        return target_machine(level).emit_object(_parse(text))
+    module = request(text, level)
+    with source_order(module.options):
+        return object_code.emit(module)
 
 
 def compile_objects(texts: list[str], level: int = 2) -> list[bytes]:
     """Compile LLVM modules to object code; if there are many, the logger "multibody" reports each as INFO."""
-    objects = []
-    for number, text in enumerate(texts, start=1):
-        progress.say(f"module {number} of {len(texts)}")
-        if len(texts) >= MIN_LOGGED_MODULES:
-            logging.getLogger("multibody").info("compiling: module %d of %d", number, len(texts))
-        objects.append(compile_object(text, level))
-    return objects
+    shared = helpers.count() and len(texts) > 1 and sum(map(len, texts)) >= MIN_PARALLEL_TEXT
+    results = helpers.submit([request(text, level) for text in texts], background=False) if shared else []
+    objects: dict[int, bytes] = {}
+    for position in reversed(range(len(texts))):  # helpers begin with the first
+        if not results or results[position].cancel():
+            _report(len(objects) + 1, len(texts))
+            objects[position] = compile_object(texts[position], level)
+    for position, text in enumerate(texts):
+        if position not in objects:
+            _report(len(objects) + 1, len(texts))
+            objects[position] = collect(results[position], text, level)
+    return [objects[position] for position in range(len(texts))]
+
+
+def collect(result: Future[bytes], text: str, level: int) -> bytes:
+    """The object code that a helper makes of a module, which is compiled here if the helper is lost."""
+    try:
+        return result.result()
+    except helpers.HelperLostError:
+        return compile_object(text, level)
+
+
+def _report(number: int, count: int) -> None:
+    progress.say(f"module {number} of {count}")
+    if count >= MIN_LOGGED_MODULES:
+        logging.getLogger("multibody").info("compiling: module %d of %d", number, count)
 
 
 def assembly(text: str, level: int = 2) -> str:
     """Compile an LLVM module to assembly, for people to read."""
-    with source_order(text):
-        return target_machine(level).emit_assembly(_parse(text))
-
-
-def _parse(text: str) -> Any:
-    machine = target_machine(2)
-    module = llvm.parse_assembly(f'target triple = "{target.host().triple}"\n{text}')
-    module.data_layout = str(machine.target_data)
-    return module
+    module = request(text, level)
+    with source_order(module.options):
+        return target_machine(level).emit_assembly(object_code.parse(module))
 
 
 class Library:
