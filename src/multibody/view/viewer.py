@@ -248,13 +248,12 @@ class Viewer(metaclass=ForeignNames):
     def play(
         self, run: Run, speed: float = 1.0, sample: int | tuple[int, ...] | None = None, charts: bool = True
     ) -> None:
-        """Play a run of the first robot, with a time bar, and charts beside it that follow.
+        """Play a run of the first robot, with a time bar and charts that follow it.
 
         Args:
             run: what a simulator returned.
             speed: 1 for real time.
-            sample: which of a batch; by default the first, with the others as ghosts where they
-                are no more than 100.
+            sample: of a batch; by default the first, with up to 100 others as ghosts.
             charts: whether base, joints, contacts and energy are drawn over the time.
         """
         if not isinstance(run, Run) or run.q.shape[-1] != self.robot.nq or not len(run.t):

@@ -1,4 +1,4 @@
-"""Helper processes that generate code beside this one: LLVM IR in, object code out, over pipes.
+"""Helper processes that generate code for this one: LLVM IR in, object code out, over pipes.
 
 LLVM holds one lock in a process, so threads gain nothing. A helper is a plain subprocess that imports llvmlite only.
 It ends when its pipe is closed: with this process, however this one ends. A forked child closes its copies of the pipes
