@@ -79,7 +79,7 @@ def test_every_session_has_its_checks():
 
 @each_case("path", [*PAGES, *sorted((ROOT / "docs" / "course" / "checks").glob("*.py"))], ids=lambda path: path.name)
 def test_equation_numbers_are_those_of_the_index(path):
-    with (ROOT / "docs" / "equations.csv").open(encoding="utf-8", newline="") as file:
+    with (ROOT / "src" / "multibody" / "textbook" / "equations.csv").open(encoding="utf-8", newline="") as file:
         known = {(row["kind"], row["number"]) for row in csv.DictReader(file) if row["document"] == "RD"}
     for first, more in TAG.findall(path.read_text(encoding="utf-8")):
         for number in [first, *re.findall(r"\d[\d.]*\d", more)]:
