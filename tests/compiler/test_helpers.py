@@ -305,6 +305,7 @@ def test_an_interrupt_is_for_the_process_and_not_for_its_helpers():
 def test_processes_that_share_their_cores_have_no_helpers(monkeypatch):
     monkeypatch.setattr(mb.config, "helpers", True)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(range(8)), raising=False)
+    monkeypatch.delitem(sys.modules, "mpi4py", raising=False)  # other tests import it
     for name in helpers.MPI_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     assert helpers.count() == helpers.MAX_HELPERS

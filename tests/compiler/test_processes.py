@@ -16,6 +16,8 @@ import multibody as mb
 from multibody import InputError, Pose
 from multibody.compiler.codegen import target
 
+from ..cpu_time import cpu_limit
+
 posix = pytest.mark.skipif(os.name != "posix", reason="no fork, no signals")
 X = np.random.default_rng(0).uniform(-1, 1, (300, 6))
 
@@ -190,7 +192,7 @@ LIMIT = 2.0
 
 def run(code):
     done = subprocess.run(
-        [sys.executable, "-c", PREFACE.replace("{limit}", str(LIMIT)) + textwrap.dedent(code)],
+        [sys.executable, "-c", PREFACE.replace("{limit}", str(cpu_limit(LIMIT))) + textwrap.dedent(code)],
         capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

@@ -10,6 +10,7 @@ import pytest
 from multibody.errors import InputError, RobotFileError
 from multibody.model.load import load
 
+from ..cpu_time import cpu_limit
 from ..every_law import each_case
 from .urdf_texts import INERTIAL, LIMIT, arm, chain, joint, link, robot
 
@@ -250,7 +251,7 @@ def test_a_bad_file_is_one_error_that_says_where(name: str, tmp_path: Path) -> N
     start = time.process_time()
     with pytest.raises(RobotFileError, match=message) as caught:
         load(path)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < cpu_limit(5.0)
     error = caught.value
     assert error.file == str(path)
     assert error.line == line
@@ -321,7 +322,7 @@ def test_a_text_that_is_not_unicode_is_refused() -> None:
 def test_a_long_chain_loads_in_seconds() -> None:
     start = time.process_time()
     model = load(chain(5000))
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < cpu_limit(10.0)
     assert model.nv == 5000
     assert len(model.tree.support(5000)) == 5000
 

@@ -55,7 +55,8 @@ class WholeBody(RobotController):
     2. points push within their friction cones, which are never relaxed;
     3. torque limits hold, and are never relaxed either;
     4. active contacts stand still, J a + J' v = 0;
-    5. velocity and joint limits hold, and joints can still brake before the ends of their range;
+    5. velocity and joint limits hold, and joints can still brake before the ends of their
+       range;
     6. the levels of tasks, the most important first: J a + J' v = w' [RD 3.111], forces
        [RD 3.112], torques [RD 3.113]; tasks of one level by their weights;
     7. the remaining freedom has the least |tau|, and for redundant contacts, as corners of a
