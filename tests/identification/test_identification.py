@@ -154,7 +154,7 @@ def test_a_robot_without_bodies_has_none():
 @pytest.mark.parametrize("consistent", [False, True])
 @pytest.mark.parametrize("model", [ARM, PANDA], ids=["arm", "panda"])
 def test_clean_data_give_the_base_parameters(model, consistent):
-    found = identify(model.tree, *data(model, 200), prior=wrong(model), consistent=consistent, regularisation=1e-14)
+    found = identify(model.tree, *data(model, 200), prior=wrong(model), consistent=consistent, regularization=1e-14)
     base = base_parameters(model.tree)
     truth = base.combination @ regressor.parameters(model.tree).ravel()
     near(base.combination @ found.parameters.ravel(), truth, 1e-5)
@@ -174,7 +174,7 @@ def test_least_squares_is_that_of_scipy():
     """Without regularisation: the least norm of what is added to the prior."""
     q, v, a, tau = data(ARM, 80, noise=0.5)
     prior = wrong(ARM)
-    found = identify(ARM.tree, q, v, a, tau, prior=prior, regularisation=0.0)
+    found = identify(ARM.tree, q, v, a, tau, prior=prior, regularization=0.0)
     Y = regressor.regressor(ARM.tree, q, v, a).reshape(-1, prior.size)
     t = (tau - ARM.armature * a).ravel()
     expected = prior.ravel() + scipy.linalg.lstsq(Y, t - Y @ prior.ravel())[0]
@@ -185,15 +185,15 @@ def test_least_squares_is_that_of_scipy():
 def test_what_the_motion_does_not_show_stays_at_the_prior():
     """The mass of the first link, which only turns about its hinge."""
     prior = wrong(ARM)
-    moved = np.abs(identify(ARM.tree, *data(ARM, 80), prior=prior, regularisation=1e-9).parameters - prior)
+    moved = np.abs(identify(ARM.tree, *data(ARM, 80), prior=prior, regularization=1e-9).parameters - prior)
     assert moved[0, 0] < 1e-6
     assert moved[0, 1:].max() > 1e-3
 
 
 def test_noise_makes_bodies_that_cannot_be_unless_they_must():
     args = data(PANDA, 100, noise=2.0)
-    free = identify(PANDA.tree, *args, regularisation=0.0)
-    kept = identify(PANDA.tree, *args, consistent=True, regularisation=1e-6)
+    free = identify(PANDA.tree, *args, regularization=0.0)
+    kept = identify(PANDA.tree, *args, consistent=True, regularization=1e-6)
     assert not free.physical.all()
     assert kept.physical.all()
     log_cholesky.from_parameters(kept.parameters)  # raises for what no body can have
@@ -218,7 +218,7 @@ def test_the_consistent_answer_is_the_least_of_its_function():
         divergence = (np.trace(ratio, axis1=1, axis2=2) - np.linalg.slogdet(ratio)[1] - 4).sum()
         return np.sum((Y @ pi.ravel() - t) ** 2) / (t @ t) + weight * divergence
 
-    found = identify(model.tree, q, v, a, tau, prior=prior, consistent=True, regularisation=weight)
+    found = identify(model.tree, q, v, a, tau, prior=prior, consistent=True, regularization=weight)
     start = log_cholesky.from_parameters(prior).ravel()
     theirs = scipy.optimize.minimize(lambda x: cost(log_cholesky.parameters(x.reshape(-1, 10))), start, tol=1e-12)
     assert found.converged
@@ -230,7 +230,7 @@ def test_a_search_that_does_not_arrive_says_so():
     """The prior is a needle, 0.1 mm thick, and the data say otherwise."""
     needle = mb.SpatialInertia(mass=1.0, com=[0.0, 0.0, 0.1], inertia=np.diag([1.0, 1.0, 1e-8])).parameters()
     found = identify(
-        PANDA.tree, *data(PANDA, 100), prior=np.tile(needle, (7, 1)), consistent=True, regularisation=1e-12
+        PANDA.tree, *data(PANDA, 100), prior=np.tile(needle, (7, 1)), consistent=True, regularization=1e-12
     )
     assert found.physical.all()
     assert not found.converged
@@ -239,7 +239,7 @@ def test_a_search_that_does_not_arrive_says_so():
 def test_a_strong_pull_gives_the_prior():
     prior = wrong(ARM)
     for consistent in (False, True):
-        found = identify(ARM.tree, *data(ARM, 20), prior=prior, consistent=consistent, regularisation=1e9)
+        found = identify(ARM.tree, *data(ARM, 20), prior=prior, consistent=consistent, regularization=1e9)
         near(found.parameters, prior, 1e-6)
 
 
@@ -256,8 +256,8 @@ def test_more_data_help():
 def test_weights_take_out_a_broken_sensor():
     q, v, a, tau = data(ARM, 100)
     tau[:, 2] += np.random.default_rng(0).standard_normal(100)
-    trusted = identify(ARM.tree, q, v, a, tau, weights=[1.0, 1.0, 0.0], regularisation=0.0)
-    assert trusted.residual < 1e-9 < 0.1 < identify(ARM.tree, q, v, a, tau, regularisation=0.0).residual
+    trusted = identify(ARM.tree, q, v, a, tau, weights=[1.0, 1.0, 0.0], regularization=0.0)
+    assert trusted.residual < 1e-9 < 0.1 < identify(ARM.tree, q, v, a, tau, regularization=0.0).residual
 
 
 def test_batches_of_any_shape_are_one_set_of_data():
@@ -280,14 +280,14 @@ def test_batches_of_any_shape_are_one_set_of_data():
         ({"prior": np.zeros((2, 10))}, r"prior: .*\(\.\.\., 3, 10\), got shape \(2, 10\)"),
         ({"prior": np.full((3, 10), np.inf)}, "prior: expected finite"),
         ({"prior": np.zeros((3, 10)), "consistent": True}, "prior of the body 'link1': expected a positive mass"),
-        ({"regularisation": -1.0}, "regularisation: expected a number >= 0, got -1"),
-        ({"regularisation": 0.0, "consistent": True}, "regularisation: expected a number > 0, got 0"),
-        ({"regularisation": "a"}, "identify planar-arm, regularisation: expected real floats .* got dtype <U1"),
-        ({"regularisation": None}, "identify planar-arm, regularisation: expected real floats .* got NoneType"),
-        ({"regularisation": [1, [2]]}, "identify planar-arm, regularisation: expected real floats, got a ragged"),
-        ({"regularisation": [1.0]}, r"regularisation: expected a number >= 0, got \[1.0\]"),
-        ({"regularisation": np.nan}, "regularisation: expected a number >= 0, got nan"),
-        ({"regularisation": np.inf}, "regularisation: expected a number >= 0, got inf"),
+        ({"regularization": -1.0}, "regularization: expected a number >= 0, got -1"),
+        ({"regularization": 0.0, "consistent": True}, "regularization: expected a number > 0, got 0"),
+        ({"regularization": "a"}, "identify planar-arm, regularization: expected real floats .* got dtype <U1"),
+        ({"regularization": None}, "identify planar-arm, regularization: expected real floats .* got NoneType"),
+        ({"regularization": [1, [2]]}, "identify planar-arm, regularization: expected real floats, got a ragged"),
+        ({"regularization": [1.0]}, r"regularization: expected a number >= 0, got \[1.0\]"),
+        ({"regularization": np.nan}, "regularization: expected a number >= 0, got nan"),
+        ({"regularization": np.inf}, "regularization: expected a number >= 0, got inf"),
         ({"consistent": "no"}, "identify planar-arm, consistent: expected True or False, got 'no'"),
         ({"consistent": np.zeros(2)}, "consistent: expected True or False, got array"),
         ({"weights": [1.0, 1.0]}, "weights"),
@@ -326,8 +326,8 @@ def test_numbers_of_numpy_are_taken():
     assert base_parameters(ARM.tree, samples=np.int64(20), seed=np.uint8(1), tolerance=np.float32(1e-6)).count == 9
     args = data(ARM, 20)
     for consistent in (False, True):
-        theirs = identify(ARM.tree, *args, consistent=np.bool_(consistent), regularisation=np.array(1e-3))
-        near(theirs.parameters, identify(ARM.tree, *args, consistent=consistent, regularisation=1e-3).parameters, 1e-15)
+        theirs = identify(ARM.tree, *args, consistent=np.bool_(consistent), regularization=np.array(1e-3))
+        near(theirs.parameters, identify(ARM.tree, *args, consistent=consistent, regularization=1e-3).parameters, 1e-15)
 
 
 @pytest.mark.parametrize("bad", [mb.Robot(ARM), 5, None, "planar-arm"], ids=lambda bad: type(bad).__name__)
