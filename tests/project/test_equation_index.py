@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ..every_law import each_case
+from ..textbook.test_equation_tags import DATA
 
 ROOT = Path(__file__).parents[2]
 TOOL = ROOT / "docs" / "equation_index.py"
@@ -25,19 +26,6 @@ def _load_tool():
 
 tool = _load_tool()
 
-HEADER = "document,kind,number,title,state\n"
-DATA = HEADER + (
-    "RD,section,1.1,Operators,code\n"
-    "RD,equation,2.1,First,code\n"
-    "RD,equation,2.2,Second,derivation\n"
-    "RD,example,2.1.1,Numbers,code\n"
-    "QT,equation,9,Nine,definition\n"
-    "RD,equation,2.3,Third,later\n"
-    "RD,section,1.2,Names,prose\n"
-    "Kindr,item,1,One,definition\n"
-    "Kindr,item,2,Two,definition\n"
-    "Kindr,section,Angle-Axis Rates,Rates,definition\n"
-)
 CODE = {"src/multibody/a.py": 'def f():\n    """Computes.  [RD §1.1; RD 2.1]"""\n'}
 TESTS = {"tests/test_a.py": '"""[RD §1.1]"""\n\n\ndef test_f():\n    """[RD 2.1, Ex. 2.1.1]"""\n'}
 

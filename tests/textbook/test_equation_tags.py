@@ -6,7 +6,7 @@ from multibody.textbook.equation_tags import TagError, expand, find_tags, read_e
 
 from ..every_law import each_case
 
-ENTRIES, _ = read_entries(
+DATA = (
     "document,kind,number,title,state\n"
     "RD,section,1.1,Operators,code\n"
     "RD,equation,2.1,First,code\n"
@@ -19,6 +19,7 @@ ENTRIES, _ = read_entries(
     "Kindr,item,2,Two,definition\n"
     "Kindr,section,Angle-Axis Rates,Rates,definition\n"
 )
+ENTRIES, _ = read_entries(DATA)
 
 
 @each_case(

@@ -129,8 +129,8 @@ class Code:
         if variant in self.entry.objects:
             self._libraries[variant] = native.link(self.entry.objects[variant], variant)
             return
-        texts = self.entry.texts(variant)
-        if waits_for_code() or not helpers.count() or sum(map(len, texts)) < MIN_QUICK_TEXT:
+        waits = waits_for_code() or not helpers.count()
+        if waits or sum(map(len, texts := self.entry.texts(variant))) < MIN_QUICK_TEXT:
             self._finish(variant, self._compile(variant, name))
             return
         with progress.compiling(name):
@@ -168,7 +168,7 @@ class Pending:
     @property
     def is_stale(self) -> bool:
         """Whether the helpers are those of the parent of this forked process."""
-        return helpers.is_stale(self._owner)
+        return self._owner is not helpers.current()
 
     def start(self, level: int) -> None:
         """Let helpers generate the modules; the last one that is ready puts all in place."""

@@ -74,13 +74,8 @@ def submit(requests: list[Request], *, background: bool) -> list[Future[bytes]]:
     return [job.result for job in jobs]
 
 
-def is_stale(owner: object) -> bool:
-    """Whether jobs that were submitted while `current()` was `owner` belong to the parent of this process."""
-    return owner is not _state
-
-
 def current() -> object:
-    """The jobs and helpers of this process, as an opaque object."""
+    """The jobs and helpers of this process, as an opaque object; a forked child has another one."""
     return _state
 
 
