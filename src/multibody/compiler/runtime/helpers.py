@@ -16,7 +16,7 @@ import threading
 from concurrent.futures import Future
 from contextlib import suppress
 from queue import Empty, PriorityQueue
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from multibody._fork import ForkSafeLock, in_child
 from multibody.compiler.config import config
@@ -127,8 +127,8 @@ def _work(state: _State) -> None:
 
 def _start(state: _State) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-I", object_code.__file__]
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, **pipes)
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere)
     state.processes.add(process)
     if state.closed:
         process.kill()

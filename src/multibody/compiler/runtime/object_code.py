@@ -9,7 +9,7 @@ import signal
 import sys
 from contextlib import suppress
 from functools import cache
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import llvmlite.binding as llvm
 
@@ -54,13 +54,13 @@ def emit(request: Request) -> bytes:
     return target_machine(*request[1:5]).emit_object(parse(request))
 
 
-def send(stream: BinaryIO, header: object, body: bytes) -> None:
+def send(stream: IO[bytes], header: object, body: bytes) -> None:
     """Write a line of JSON and the bytes that it announces."""
     stream.write(json.dumps([header, len(body)]).encode() + b"\n" + body)
     stream.flush()
 
 
-def receive(stream: BinaryIO) -> tuple[Any, bytes] | None:
+def receive(stream: IO[bytes]) -> tuple[Any, bytes] | None:
     """Read what `send` has written; None if the stream has ended."""
     line = stream.readline()
     if not line.endswith(b"\n"):
@@ -70,13 +70,13 @@ def receive(stream: BinaryIO) -> tuple[Any, bytes] | None:
     return (header, body) if len(body) == length else None
 
 
-def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Compile modules until there are no more requests."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     while (message := receive(requests)) is not None:
-        (*rest, options), text = message
-        request = Request(text.decode(), *rest, tuple(options))
+        (triple, cpu, features, level, options), text = message
+        request = Request(text.decode(), triple, cpu, features, level, tuple(options))
         set_options(request.options)
         send(answers, None, emit(request))
 
